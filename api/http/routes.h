@@ -150,7 +150,7 @@
     X(sweep_delete, ON_WRITE_QUEUE, JOBS_EDIT, .method = "DELETE",                     \
       .path = "/v1/sweeps/{id}", .act = "sweep.delete")                                \
     X(model_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/models",   \
-      .query = "q tag dataset job order " QUERY_PAGE, .types = TYPE_JSON)              \
+      .query = "q tag dataset job order_by order " QUERY_PAGE, .types = TYPE_JSON)              \
     X(model_get, AT_ONCE, CERTIFICATES_READ, .method = "GET",                          \
       .path = "/v1/models/{id}", .types = TYPE_JSON)                                   \
     X(model_patch, ON_WRITE_QUEUE, MODELS_EDIT, .method = "PATCH",                     \

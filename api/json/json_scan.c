@@ -243,3 +243,24 @@ bool json_span_text(char *out, size_t size, struct json_span span)
     out[span.size - 2] = '\0';
     return true;
 }
+
+char *json_span_copy(struct json_span span)
+{
+    if (span.at == NULL || span.size < 2 || span.at[0] != '"')
+        return NULL;
+    size_t size = 0;
+    char *copy = malloc(span.size);
+    for (size_t i = 1; copy != NULL && i + 1 < span.size; i++) {
+        bool escaped = span.at[i] == '\\';
+        char byte = span.at[i + escaped];
+        if (byte < ' ' || byte > '~' || (escaped && byte != '"' && byte != '\\')) {
+            free(copy);
+            return NULL;
+        }
+        copy[size++] = byte;
+        i += escaped;
+    }
+    if (copy != NULL)
+        copy[size] = '\0';
+    return copy;
+}

@@ -48,4 +48,9 @@ bool json_span_real(double *real, struct json_span span);
 /* Copies a string of less than size bytes without escapes. */
 bool json_span_text(char *out, size_t size, struct json_span span);
 
+/* Copies a string of any size, to be freed. Its only escapes may be those of a quotation
+ * mark and of a backslash.
+ *   NULL  it is not such a string, or there is no memory */
+char *json_span_copy(struct json_span span);
+
 #endif

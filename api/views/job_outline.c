@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/json/json_scan.h"
@@ -37,6 +38,8 @@ struct job_outline job_outline_of(const struct job_request *request,
         .end_ms = detail->end_ms,
     };
     memcpy(outline.state_reason, detail->state_reason, sizeof outline.state_reason);
+    if (detail->quality != NULL)
+        outline.score = quality_score_read(detail->quality);
     if (detail->point_count > 0)
         outline.last = detail->points[detail->point_count - 1];
     return outline;
@@ -74,6 +77,7 @@ enum worker {
     EPSILON_SPENT,
     MEASUREMENT_NOISE,
     MEASUREMENT_SEQ,
+    QUALITY,
     POINTS,
     RELEASED,
     MODEL,
@@ -95,6 +99,7 @@ static const char *const members[MEMBERS] = {"state_reason",
                                              "epsilon_spent",
                                              "measurement_noise",
                                              "measurement_seq",
+                                             "quality",
                                              "points",
                                              "released",
                                              "model",
@@ -186,6 +191,18 @@ static bool read_measurement(struct job_outline *outline, const struct json_span
            json_span_count(&outline->measurement_seq, found[MEASUREMENT_SEQ]);
 }
 
+/* Reads the score from the text of what was measured, if anything was. */
+static bool read_score(struct job_outline *outline, struct json_span quality)
+{
+    if (quality.at == NULL)
+        return true;
+    char *text = json_span_copy(quality);
+    if (text != NULL)
+        outline->score = quality_score_read(text);
+    free(text);
+    return text != NULL;
+}
+
 static bool read_reason(struct job_outline *outline, struct json_span reason)
 {
     return is_none(reason) ||
@@ -204,7 +221,8 @@ bool job_outline_read(struct job_outline *outline, const char *spec, const char 
            json_span_count(&outline->ledger_seq, found[LEDGER_SEQ]) &&
            read_figure(&outline->epsilon_planned, found[EPSILON_PLANNED]) &&
            read_figure(&outline->epsilon_spent, found[EPSILON_SPENT]) &&
-           read_measurement(outline, found) && read_points(outline, found[POINTS]) &&
+           read_measurement(outline, found) && read_score(outline, found[QUALITY]) &&
+           read_points(outline, found[POINTS]) &&
            read_released(outline, found[RELEASED]) && read_models(outline, found) &&
            read_sweep(outline, found[SWEEP]) &&
            read_time(&outline->start_ms, found[START_MS]) &&

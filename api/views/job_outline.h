@@ -22,6 +22,7 @@ struct job_outline {
     char state_reason[24]; /* "" for null */
     uint64_t step, authorised_steps, ledger_seq, measurement_seq;
     double epsilon_planned, epsilon_spent;
+    struct quality_score score; /* of the job's own measurement on the holdout */
     size_t point_count, released_count;
     struct evaluation_point last; /* the last point, if there are any */
     bool has_model, has_drawn, model_is_gone;

@@ -77,6 +77,7 @@ static void write_metrics(struct json_writer *writer, const struct job_view *vie
                                &view->points[view->point_count - 1]);
     else
         json_write_null(writer, "evaluation");
+    holdout_score_write(writer, "holdout", view->regression, view->holdout);
     if (whole)
         write_course(writer, view);
     json_write_object_end(writer);

@@ -15,6 +15,7 @@
 #include "api/requests/job_log.h"
 #include "api/requests/job_request.h"
 #include "api/requests/sweep_run.h"
+#include "api/views/quality_view.h"
 #include "api/views/released_view.h"
 
 struct evaluation_point {
@@ -36,6 +37,8 @@ struct job_view {
     double measurement_noise; /* noise multiplier of the evaluation on a holdout */
     uint64_t measurement_seq; /* of that evaluation's RESERVE; 0: there is none */
     const char *quality;      /* JSON (quality_view.h), once it may be shown; or NULL */
+    /* The newest score on the holdout that may be shown; or NULL. Not stored. */
+    const struct holdout_score *holdout;
     bool regression;
     size_t point_count;
     const struct evaluation_point *points; /* oldest first */

@@ -229,6 +229,7 @@ static void write_course(struct json_writer *writer, const struct model_course *
                                course->evaluation);
     else
         json_write_null(writer, "evaluation");
+    holdout_score_write(writer, "holdout", course->regression, course->holdout);
     json_write_object_end(writer);
 }
 

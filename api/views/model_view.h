@@ -65,10 +65,11 @@ struct model_course {                /* facts about a model that are not in its 
     const char *dataset, *algorithm; /* algorithm: its name */
     bool regression;
     const struct evaluation_point *evaluation; /* the last; NULL: there was none */
+    const struct holdout_score *holdout;       /* the newest; NULL: there was none */
 };
 
 /* Renders a model for a response: id, display_name, tags, job, dataset, algorithm,
- * metrics {evaluation}, sha256, size, certificate, create_time. */
+ * metrics {evaluation, holdout}, sha256, size, certificate, create_time. */
 char *model_render(const struct model_row *row, const struct model_course *course);
 
 #endif

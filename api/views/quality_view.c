@@ -1,9 +1,6 @@
 #include "api/views/quality_view.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "api/json/json_reader.h"
+#include "api/json/json_scan.h"
 #include "api/json/json_writer.h"
 #include "base/part.h"
 #include "engine/quality/quality_figures.h"
@@ -118,15 +115,41 @@ char *quality_render(const struct quality_view *view)
     return json_writer_close(&writer);
 }
 
-double quality_figure(const char *text, bool regression)
+/* Reads "value", "low" and "high" of a figure. */
+static bool read_interval(struct quality_score *score, struct json_span figure)
 {
-    double value = (double)NAN;
-    struct json_reader reader;
-    struct json_node root;
-    if (json_reader_open(&reader, &root, text, strlen(text), NULL) == ST_OK) {
-        struct json_node figure = json_member(&root, regression ? "rmse" : "accuracy");
-        if (json_is_object(figure.value))
-            value = json_read_real(json_member(&figure, "value"), json_any_real);
+    static const char *const names[] = {"value", "low", "high"};
+    struct json_span found[3];
+    return figure.at != NULL && json_scan(found, names, 3, figure) &&
+           json_span_real(&score->value, found[0]) &&
+           json_span_real(&score->low, found[1]) &&
+           json_span_real(&score->high, found[2]);
+}
+
+struct quality_score quality_score_read(const char *text)
+{
+    static const char *const names[] = {"accuracy", "rmse"};
+    struct json_span found[2];
+    struct quality_score score = {.is_known = true};
+    if (json_scan(found, names, 2, json_span_of(text)) &&
+        (read_interval(&score, found[0]) || read_interval(&score, found[1])))
+        return score;
+    return (struct quality_score){.is_known = false};
+}
+
+void holdout_score_write(struct json_writer *writer, const char *name, bool regression,
+                         const struct holdout_score *score)
+{
+    if (score == NULL || !score->score.is_known) {
+        json_write_null(writer, name);
+        return;
     }
-    return json_reader_close(&reader) == ST_OK ? value : (double)NAN;
+    json_write_object(writer, name);
+    json_write_text(writer, "metric", regression ? "rmse" : "accuracy");
+    json_write_real(writer, "value", score->score.value);
+    json_write_real(writer, "low", score->score.low);
+    json_write_real(writer, "high", score->score.high);
+    bool is_later = score->evaluation.text[0] != '\0';
+    json_write_text(writer, "evaluation", is_later ? score->evaluation.text : NULL);
+    json_write_object_end(writer);
 }

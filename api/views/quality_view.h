@@ -14,7 +14,11 @@
 #ifndef API_VIEWS_QUALITY_VIEW_H
 #define API_VIEWS_QUALITY_VIEW_H
 
+#include <stdbool.h>
+
 #include "accountant/ledger/entry.h"
+#include "api/json/json_writer.h"
+#include "base/id.h"
 #include "engine/quality/quality_plan.h"
 
 struct quality_view {
@@ -31,8 +35,25 @@ struct quality_view {
 /* Renders the object as text, to be freed. */
 char *quality_render(const struct quality_view *view);
 
-/* Returns the accuracy in such a text, or, for a regression, the rmse; NaN if it
- * has none. */
-double quality_figure(const char *text, bool regression);
+/* The figure by which lists and orders compare models: the accuracy of a classifier, or
+ * the rmse of a regression, with its 95 % interval. */
+struct quality_score {
+    bool is_known; /* false: there is none, and the numbers are 0 */
+    double value, low, high;
+};
+
+/* Reads the score from such a text. It is not known if the text has none. */
+struct quality_score quality_score_read(const char *text);
+
+struct holdout_score { /* the newest score of a job's model on its dataset's holdout */
+    struct quality_score score;
+    /* The evaluation after the training that released it; "": the job itself did. */
+    struct survey_id evaluation;
+};
+
+/* Writes the object {"metric","value","low","high","evaluation"}, or null if the score
+ * is NULL or not known. */
+void holdout_score_write(struct json_writer *writer, const char *name, bool regression,
+                         const struct holdout_score *score);
 
 #endif

@@ -28,7 +28,9 @@ static void write_line(struct json_writer *writer, const struct sweep_line *line
             evaluation_point_write(writer, "evaluation", regression, &line->evaluation);
         else
             json_write_null(writer, "evaluation");
-        json_write_real(writer, "measured", line->measured); /* null if it is NaN */
+        holdout_score_write(writer, "holdout", regression, &line->holdout);
+        json_write_real_if(writer, line->holdout.score.is_known, "measured",
+                           line->holdout.score.value);
         json_write_text(writer, "model", line->has_model ? line->model.text : NULL);
     }
     json_write_object_end(writer);

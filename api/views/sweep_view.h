@@ -22,7 +22,7 @@ struct sweep_line { /* one run */
     double epsilon_planned, epsilon_spent, noise_multiplier;
     bool evaluated;
     struct evaluation_point evaluation; /* the last one, if it was evaluated */
-    double measured; /* accuracy or rmse on the holdout, charged; NaN: none */
+    struct holdout_score holdout; /* the newest, charged; not known: there is none */
     bool has_model;
     struct model_id model;
 };

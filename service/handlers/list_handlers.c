@@ -18,10 +18,12 @@
 #include "service/datasets/datasets.h"
 #include "service/handlers/cold_account.h"
 #include "service/handlers/handlers.h"
+#include "service/handlers/list_query.h"
 #include "service/http/cached_response.h"
 #include "service/http/pagination.h"
 #include "service/jobs/job_admin.h"
 #include "service/jobs/job_facts.h"
+#include "service/jobs/job_score.h"
 #include "service/models/model_json.h"
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
@@ -32,52 +34,6 @@ enum { TAG_SIZE = 80 };
 enum view { VIEW_FULL, VIEW_SUMMARY };
 static const char *const views[] = {
     [VIEW_FULL] = "full", [VIEW_SUMMARY] = "summary", NULL};
-
-/* --- order --- */
-
-enum { DESCENDING, ASCENDING };
-static const char *const directions[] = {
-    [DESCENDING] = "desc", [ASCENDING] = "asc", NULL};
-
-struct order { /* the orders that a list offers */
-    const char *const *names;
-    const bool *ascending; /* the default direction of each order */
-};
-
-/* Reads ?order=, and ?order_by= if order is not NULL. */
-static bool read_order(struct pagination_source *source, const struct request *request,
-                       const struct order *order, struct error *error)
-{
-    unsigned by = 0, direction;
-    bool good = order == NULL ||
-                query_choice(&by, "order_by", request_query(request, "order_by"),
-                             order->names, error) == ST_OK;
-    direction = order != NULL && order->ascending[by] ? ASCENDING : DESCENDING;
-    good = query_choice(&direction, "order", request_query(request, "order"),
-                        directions, error) == ST_OK &&
-           good;
-    source->order = (unsigned char)by;
-    source->ascending = direction == ASCENDING;
-    return good;
-}
-
-static bool read_dataset(const char **dataset, const struct request *request,
-                         struct error *error)
-{
-    struct dataset_id id;
-    *dataset = request_query(request, "dataset");
-    return *dataset == NULL || dataset_id_parse(&id, *dataset) ||
-           query_refuse("dataset", "must match [a-z0-9][a-z0-9._-]{0,62}", error) ==
-               ST_OK;
-}
-
-/* Reads ?q= and ?tag=. */
-static bool read_search(struct caption_search *search, const struct request *request,
-                        struct error *error)
-{
-    return caption_search_read(search, request_query(request, "q"),
-                               request_query(request, "tag"), error) == ST_OK;
-}
 
 static bool has_bit(unsigned bits, unsigned place)
 {
@@ -106,7 +62,8 @@ struct job_list {
     const char *dataset, *algorithm, *owner; /* NULL: any */
     int64_t after_ms;                        /* only those created since; INT64_MIN:
                                                 all */
-    bool evaluated;                          /* only those with an evaluation */
+    bool scored;                             /* only those with a score */
+    bool ascending;
 };
 
 static bool job_seen(void *context, size_t place)
@@ -115,9 +72,21 @@ static bool job_seen(void *context, size_t place)
     return access_sees_job(&list->question, jobs_at(list->jobs, place));
 }
 
+/* *quality = the job's figure. A figure that is not a number comes last in either
+ * direction.
+ *   false  it has none */
+static bool read_quality(struct jobs *jobs, const struct job *job, bool ascending,
+                         double *quality)
+{
+    bool exists = job_figure(jobs, job, quality);
+    if (exists && isnan(*quality))
+        *quality = ascending ? INFINITY : -INFINITY;
+    return exists;
+}
+
 static bool job_wanted(void *context, size_t place)
 {
-    struct evaluation_point unused;
+    double unused;
     const struct job_list *list = context;
     const struct job *job = jobs_at(list->jobs, place);
     if (job_is_removed(job))
@@ -134,7 +103,7 @@ static bool job_wanted(void *context, size_t place)
     if (list->states != every_job_state &&
         !has_bit(list->states, job_state(list->jobs, job)))
         return false;
-    if (list->evaluated && !job_evaluation(list->jobs, job, &unused))
+    if (list->scored && !read_quality(list->jobs, job, list->ascending, &unused))
         return false;
     return caption_search_is_any(&list->search) ||
            job_fits(list->jobs, job, &list->search);
@@ -169,15 +138,11 @@ static struct pagination_key job_epsilon(void *context, size_t place)
         .number = job_is_private(job) ? job_epsilon_planned(job) : 0};
 }
 
-/* An evaluation whose quality is not a number sorts as the least. */
 static struct pagination_key job_quality(void *context, size_t place)
 {
     const struct job_list *list = context;
-    struct evaluation_point point;
     struct pagination_key key = {.number = -INFINITY};
-    if (job_evaluation(list->jobs, jobs_at(list->jobs, place), &point) &&
-        !isnan(point.quality))
-        key.number = point.quality;
+    read_quality(list->jobs, jobs_at(list->jobs, place), list->ascending, &key.number);
     return key;
 }
 
@@ -207,19 +172,20 @@ static bool read_algorithm(struct job_list *list, const struct request *request,
 static bool read_job_list(struct job_list *list, struct pagination_source *source,
                           const struct request *request, struct error *error)
 {
-    static const struct order order = {job_orders, job_orders_ascend};
+    static const struct list_order order = {job_orders, job_orders_ascend};
     bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
                              error) == ST_OK;
-    good = read_search(&list->search, request, error) && good;
+    good = list_query_search(&list->search, request, error) && good;
     good = query_choices(&list->states, "state", request_query(request, "state"),
                          job_state_names, error) == ST_OK &&
            good;
-    good = read_dataset(&list->dataset, request, error) && good;
+    good = list_query_dataset(&list->dataset, request, error) && good;
     good = read_algorithm(list, request, error) && good;
     list->owner = request_query(request, "created_by");
     good = read_created_after(list, request, error) && good;
-    good = read_order(source, request, &order, error) && good;
-    list->evaluated = source->order == JOBS_BY_QUALITY;
+    good = list_query_order(source, request, &order, error) && good;
+    list->scored = source->order == JOBS_BY_QUALITY;
+    list->ascending = source->ascending;
     return good;
 }
 
@@ -337,17 +303,17 @@ static bool read_dataset_list(struct dataset_list *list,
                               struct pagination_source *source,
                               const struct request *request, struct error *error)
 {
-    static const struct order order = {dataset_orders, dataset_orders_ascend};
+    static const struct list_order order = {dataset_orders, dataset_orders_ascend};
     bool good = query_choice(&list->view, "view", request_query(request, "view"), views,
                              error) == ST_OK;
-    good = read_search(&list->search, request, error) && good;
+    good = list_query_search(&list->search, request, error) && good;
     good = query_choices(&list->states, "state", request_query(request, "state"),
                          dataset_state_names, error) == ST_OK &&
            good;
     good = query_choices(&list->privacies, "privacy", request_query(request, "privacy"),
                          privacies, error) == ST_OK &&
            good;
-    return read_order(source, request, &order, error) && good;
+    return list_query_order(source, request, &order, error) && good;
 }
 
 enum status handle_dataset_list(struct daemon_state *context, struct request *request,
@@ -385,12 +351,27 @@ enum status handle_dataset_list(struct daemon_state *context, struct request *re
 
 /* --- models --- */
 
+enum { MODELS_BY_TIME, MODELS_BY_QUALITY };
+static const char *const model_orders[] = {
+    [MODELS_BY_TIME] = "create_time", [MODELS_BY_QUALITY] = "quality", NULL};
+static const bool model_orders_ascend[] = {[MODELS_BY_QUALITY] = false};
+
 struct model_list {
     struct access_question question; /* whether an item is listed */
     struct daemon_state *context;
     struct caption_search search;
     const char *dataset, *job; /* NULL: any */
+    bool scored;               /* only those whose job has a score */
+    bool ascending;
 };
+
+static const struct job *job_of_model(const struct model_list *list, size_t place)
+{
+    const struct model_row *row = models_at(list->context->models, place);
+    const struct job *job = jobs_find_ever(list->context->jobs, row->job.text);
+    CHECK(job != NULL);
+    return job;
+}
 
 static bool model_seen(void *context, size_t place)
 {
@@ -401,6 +382,7 @@ static bool model_seen(void *context, size_t place)
 
 static bool model_wanted(void *context, size_t place)
 {
+    double unused;
     const struct model_list *list = context;
     const struct model_row *row = models_at(list->context->models, place);
     if (model_is_removed(list->context->models, row) ||
@@ -408,11 +390,20 @@ static bool model_wanted(void *context, size_t place)
         return false;
     if (list->job != NULL && strcmp(row->job.text, list->job) != 0)
         return false;
-    if (list->dataset == NULL)
-        return true;
-    const struct job *job = jobs_find_ever(list->context->jobs, row->job.text);
-    CHECK(job != NULL);
-    return strcmp(job_dataset(job)->text, list->dataset) == 0;
+    const struct job *job = job_of_model(list, place);
+    if (list->scored &&
+        !read_quality(list->context->jobs, job, list->ascending, &unused))
+        return false;
+    return list->dataset == NULL || strcmp(job_dataset(job)->text, list->dataset) == 0;
+}
+
+static struct pagination_key model_quality(void *context, size_t place)
+{
+    const struct model_list *list = context;
+    struct pagination_key key = {.number = -INFINITY};
+    read_quality(list->context->jobs, job_of_model(list, place), list->ascending,
+                 &key.number);
+    return key;
 }
 
 static char *model_line(void *context, size_t place)
@@ -436,6 +427,21 @@ static bool read_job(struct model_list *list, const struct request *request,
            query_refuse("job", "must be the id of a job", error) == ST_OK;
 }
 
+static bool read_model_list(struct model_list *list, struct pagination_source *source,
+                            const struct request *request, struct error *error)
+{
+    static const struct list_order order = {model_orders, model_orders_ascend};
+    bool good = list_query_dataset(&list->dataset, request, error);
+    good = read_job(list, request, error) && good;
+    good = list_query_search(&list->search, request, error) && good;
+    good = list_query_order(source, request, &order, error) && good;
+    list->scored = source->order == MODELS_BY_QUALITY;
+    list->ascending = source->ascending;
+    if (list->scored)
+        source->key = model_quality;
+    return good;
+}
+
 enum status handle_model_list(struct daemon_state *context, struct request *request,
                               struct error *error)
 {
@@ -454,14 +460,12 @@ enum status handle_model_list(struct daemon_state *context, struct request *requ
         .context = &list,
         .tag = tag,
     };
-    bool good = read_dataset(&list.dataset, request, error);
-    good = read_job(&list, request, error) && good;
-    good = read_search(&list.search, request, error) && good;
-    if (!read_order(&source, request, NULL, error) || !good)
+    if (!read_model_list(&list, &source, request, error))
         return ST_INVALID;
     /* A model exists a moment before its job's end, which shows its evaluation. */
-    snprintf(tag, sizeof tag, "\"%s-%llu-%llu\"", context->nonce,
+    snprintf(tag, sizeof tag, "\"%s-%llu-%llu-%llu\"", context->nonce,
              (unsigned long long)version,
-             (unsigned long long)tally.by_state[JOB_SUCCEEDED]);
+             (unsigned long long)tally.by_state[JOB_SUCCEEDED],
+             (unsigned long long)tally.later_scores);
     return pagination_reply(request, &source, error);
 }

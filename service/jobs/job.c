@@ -10,6 +10,17 @@ struct job_body *job_body(const struct job *job)
     return job_text_body(job->kept);
 }
 
+const struct holdout_score *job_score_of(const struct job *job,
+                                         const struct job_now *now)
+{
+    bool has_model = now->has_model && !now->model_is_gone;
+    if (has_model && job->later_score.score.is_known)
+        return &job->later_score;
+    return now->state == JOB_SUCCEEDED && job->own_score.score.is_known
+               ? &job->own_score
+               : NULL;
+}
+
 struct job_view job_view_of(const struct job *job, const struct job_now *now)
 {
     const struct job_body *body = job_body(job);
@@ -36,6 +47,7 @@ struct job_view job_view_of(const struct job *job, const struct job_now *now)
         .measurement_noise = plan->quality.noise_multiplier,
         .measurement_seq = job->measurement_seq,
         .quality = now->state == JOB_SUCCEEDED ? body->quality : NULL,
+        .holdout = job_score_of(job, now),
         .regression = job->regression,
         .point_count = now->made.point_count,
         .points = body->points,

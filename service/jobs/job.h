@@ -64,6 +64,10 @@ struct job {
     double epsilon_planned;
     struct evaluation_point last; /* last evaluation, known even if the body is not read
                                      yet */
+    /* Scores on its dataset's holdout (job_score.h): of its own measurement, shown once
+     * it SUCCEEDED, and of the newest evaluation of its model after that. */
+    struct holdout_score own_score, later_score;
+    int64_t later_ms; /* when that evaluation ended */
     uint64_t ledger_seq, measurement_seq;
     struct model_id drawn; /* the id that its model will have */
     int64_t create_ms;
@@ -96,6 +100,11 @@ struct job_body *job_body(const struct job *job);
 /* Returns the view of job with the state now; its points are borrowed from job. The
  * caller holds the lock, or no other thread knows the job yet. */
 struct job_view job_view_of(const struct job *job, const struct job_now *now);
+
+/* Returns the score on the holdout that is shown of job with the state now, borrowed
+ * from job; NULL: there is none. */
+const struct holdout_score *job_score_of(const struct job *job,
+                                         const struct job_now *now);
 
 /* Estimates how long a run still takes at its speed so far: rounded up, and at least 1;
  * 0 if no step is shown. It uses only what is shown (the steps, and the second at which

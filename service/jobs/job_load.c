@@ -41,6 +41,7 @@ static void restore_outline(struct job *job, const struct job_row *row,
     job->is_measured = outline->is_measured;
     job->epsilon_planned = outline->epsilon_planned;
     job->last = outline->last;
+    job->own_score.score = outline->score;
     if (outline->is_run)
         job->sweep = outline->sweep;
     job->ledger_seq = outline->ledger_seq;

@@ -72,6 +72,7 @@ void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take)
     pthread_rwlock_wrlock(&jobs->lock);
     free(job_body(job)->quality);
     job_body(job)->quality = quality_take;
+    job->own_score.score = quality_score_read(quality_take);
     pthread_rwlock_unlock(&jobs->lock);
 }
 
@@ -105,18 +106,6 @@ const char *job_recorded_quality(struct jobs *jobs, const struct job *job)
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job)
 {
     return job_latest(jobs, job).made.progress;
-}
-
-char *job_shown_quality(struct jobs *jobs, const struct job *job)
-{
-    char *copy = NULL;
-    pthread_rwlock_rdlock(&jobs->lock);
-    if (job->now.state == JOB_SUCCEEDED && job_body(job)->quality != NULL) {
-        copy = strdup(job_body(job)->quality);
-        CHECK(copy != NULL);
-    }
-    pthread_rwlock_unlock(&jobs->lock);
-    return copy;
 }
 
 size_t job_shown_points(struct jobs *jobs, const struct job *job)

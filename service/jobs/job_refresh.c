@@ -69,8 +69,10 @@ static void take_recorded(struct job *job, struct job *fresh)
         swap(&body->released, &read->released);
         job->unshown = true;
     }
-    if (body->quality == NULL)
+    if (body->quality == NULL) {
         swap(&body->quality, &read->quality);
+        job->own_score = fresh->own_score;
+    }
 }
 
 /* Takes over the members that moves set. The lock is held, for writing. */

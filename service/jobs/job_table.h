@@ -20,10 +20,17 @@
 #include "service/threads/registry.h"
 #include "store/store.h"
 
+struct job_of_model { /* an item of the registry of models */
+    struct model_id id;
+    struct job *job;
+};
+
 struct jobs {
     pthread_rwlock_t lock; /* guards all but base, and the members of a job that
                               change */
     struct registry registry;
+    struct registry models; /* struct job_of_model, of each private job */
+    uint64_t later_scores;  /* how often one was shown */
     struct active_jobs active;
     struct job_counts counts;
     struct changed_jobs changed;

@@ -64,10 +64,22 @@ enum status job_write_row(struct jobs *jobs, struct store_tx *tx, const struct j
     return status;
 }
 
+/* Lets the job be found by the id that its model has or will have. */
+static void list_model(struct jobs *jobs, struct job *job)
+{
+    struct job_of_model *item = malloc(sizeof *item);
+    CHECK(item != NULL);
+    *item =
+        (struct job_of_model){job->now.has_model ? job->now.model : job->drawn, job};
+    registry_add(&jobs->models, item);
+}
+
 void jobs_list(struct jobs *jobs, struct job *job)
 {
     job->place = jobs->registry.count;
     registry_add(&jobs->registry, job);
+    if (job->is_private)
+        list_model(jobs, job);
     if (!job_state_is_terminal(job->now.state))
         active_jobs_add(&jobs->active, job);
     job_counts_add(&jobs->counts, job->project, job->now.state);
@@ -134,6 +146,7 @@ void jobs_close(struct jobs *jobs)
     if (jobs == NULL)
         return;
     registry_fini(&jobs->registry, job_destroy);
+    registry_fini(&jobs->models, free);
     active_jobs_fini(&jobs->active);
     job_counts_fini(&jobs->counts);
     pthread_rwlock_destroy(&jobs->lock);
@@ -295,6 +308,7 @@ struct jobs_tally jobs_tally(struct jobs *jobs)
         .next = active_jobs_next(&jobs->active),
         .version = changed_jobs_last(&jobs->changed),
         .states_version = jobs->counts.states_version,
+        .later_scores = jobs->later_scores,
     };
     memcpy(tally.by_state, by_state, sizeof tally.by_state);
     tally.oldest_active =

@@ -92,6 +92,7 @@ struct jobs_tally {
     /* Versions grow with every change: version with changes of anything that is shown
      * of jobs, states_version with changes of by_state only. */
     uint64_t version, states_version;
+    uint64_t later_scores; /* grows whenever an evaluation after a training is shown */
 };
 struct jobs_tally jobs_tally(struct jobs *jobs);
 
@@ -131,8 +132,6 @@ void job_record_quality(struct jobs *jobs, struct job *job, char *quality_take);
 
 /* Returns the same text, valid as long as the job runs; NULL: nothing was measured. */
 const char *job_recorded_quality(struct jobs *jobs, const struct job *job);
-/* Returns the same text once it is shown: a copy, to be freed, or NULL. */
-char *job_shown_quality(struct jobs *jobs, const struct job *job);
 
 struct job_progress job_recorded(struct jobs *jobs, const struct job *job);
 /* The progress that is shown. */

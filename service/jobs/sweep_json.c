@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "accountant/ledger/ledger_view.h"
-#include "api/views/quality_view.h"
 #include "api/views/sweep_view.h"
 #include "base/check.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_plan.h"
+#include "service/jobs/job_score.h"
 #include "service/process/daemon_state.h"
 
 static struct sweep_line line_of(struct jobs *jobs, const struct job *job)
@@ -25,23 +25,22 @@ static struct sweep_line line_of(struct jobs *jobs, const struct job *job)
         .epsilon_spent = progress.epsilon_spent,
         .noise_multiplier = plan->request.train.noise_multiplier,
     };
-    char *quality = job_shown_quality(jobs, job);
-    line.measured =
-        quality != NULL ? quality_figure(quality, job_is_regression(job)) : (double)NAN;
-    free(quality);
+    job_score(jobs, job, &line.holdout);
     line.evaluated = job_evaluation(jobs, job, &line.evaluation);
     line.has_model = job_model(jobs, job, &line.model);
     return line;
 }
 
-/* The score by which runs are compared, the greater the better: the quality measured on
- * a holdout, which they paid for, or else the quality shown on a public dataset, which
+/* The score by which runs are compared, the greater the better: the newest score on the
+ * holdout, which was paid for, or else the quality shown on a public dataset, which
  * costs nothing. NaN if the run has nothing to compare, or no model. */
 static double score_of(const struct sweep_line *line, bool regression)
 {
-    double figure = line->measured;
-    if (isnan(figure) && line->evaluated)
+    double figure = (double)NAN;
+    if (line->evaluated)
         figure = line->evaluation.quality;
+    if (line->holdout.score.is_known)
+        figure = line->holdout.score.value;
     if (!line->has_model)
         return (double)NAN;
     return regression ? -figure : figure;

@@ -3,6 +3,7 @@
 #include "api/views/model_view.h"
 #include "base/check.h"
 #include "service/jobs/job_facts.h"
+#include "service/jobs/job_score.h"
 #include "service/jobs/jobs.h"
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
@@ -10,6 +11,7 @@
 char *model_json(const struct daemon_state *context, const struct model_row *row)
 {
     struct evaluation_point point;
+    struct holdout_score score;
     const struct job *job = jobs_find_ever(context->jobs, row->job.text);
     CHECK(job != NULL);
     struct caption caption = model_caption(context->models, row);
@@ -21,6 +23,8 @@ char *model_json(const struct daemon_state *context, const struct model_row *row
     };
     if (job_evaluation(context->jobs, job, &point))
         course.evaluation = &point;
+    if (job_score(context->jobs, job, &score))
+        course.holdout = &score;
     char *text = model_render(row, &course);
     caption_fini(&caption);
     return text;

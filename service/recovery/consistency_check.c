@@ -18,6 +18,7 @@
 #include "service/identity/policy_proposals.h"
 #include "service/jobs/charges.h"
 #include "service/jobs/job_facts.h"
+#include "service/jobs/job_score.h"
 #include "service/jobs/jobs.h"
 #include "service/jobs/jobs_base.h"
 #include "service/jobs/statistics_runs.h"
@@ -91,6 +92,8 @@ enum status consistency_check_open(struct consistency_check *out, struct store_t
     if (status == ST_OK)
         status =
             statistics_runs_open(&inventory.surveys, tx, inventory.datasets, error);
+    if (status == ST_OK)
+        status = job_scores_load(inventory.jobs, tx, error);
     if (status == ST_OK)
         status = weight_files_open(&inventory.weight_files, tx, error);
     if (status == ST_OK)

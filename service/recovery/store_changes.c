@@ -12,6 +12,7 @@
 #include "service/identity/logins.h"
 #include "service/identity/policy_proposals.h"
 #include "service/jobs/charges.h"
+#include "service/jobs/job_score.h"
 #include "service/jobs/jobs_refresh.h"
 #include "service/jobs/statistics_runs.h"
 #include "service/jobs/sweeps.h"
@@ -82,7 +83,9 @@ static enum status renew_survey(struct daemon_state *context, struct store_tx *t
 {
     const struct statistics_run_renewal renewal = {context->datasets, reserved,
                                                    context->ledger};
-    return statistics_runs_renew(context->statistics_runs, tx, id, &renewal, error);
+    enum status status =
+        statistics_runs_renew(context->statistics_runs, tx, id, &renewal, error);
+    return status == ST_OK ? job_scores_renew(context->jobs, tx, id, error) : status;
 }
 
 static enum status renew_charge(struct daemon_state *context, struct store_tx *tx,

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "service/config/config.h"
 #include "service/datasets/datasets.h"
+#include "service/jobs/job_score.h"
 #include "service/jobs/statistics_runs.h"
 #include "service/peers/run_claims.h"
 #include "service/process/daemon_state.h"
@@ -22,6 +23,8 @@
 #include "service/threads/reveal_delay.h"
 #include "service/threads/tick_clock.h"
 #include "service/webhooks/webhook_events.h"
+
+enum { MS_PER_S = 1000 };
 
 /* --- the run --- */
 
@@ -121,6 +124,18 @@ static enum status charge_in(struct daemon_state *context, struct store_tx *tx,
                            : status;
 }
 
+/* Shows the score of an evaluation on a holdout in lists, once tx is durable. */
+static void show_score(struct daemon_state *context, struct store_tx *tx,
+                       const struct statistics_run *survey,
+                       const struct statistics_run_end *end)
+{
+    const struct later_score later = {&survey->id, &survey->evaluation.model,
+                                      &survey->dataset, end->answers,
+                                      end->second * MS_PER_S};
+    if (!survey->is_free && survey_id_is_evaluation(&survey->id))
+        job_scores_add(context->jobs, tx, &later);
+}
+
 /* Charges the survey in tx, and ends the row. */
 static enum status settle_in(struct daemon_state *context, struct store_tx *tx,
                              struct statistics_run *survey,
@@ -132,6 +147,8 @@ static enum status settle_in(struct daemon_state *context, struct store_tx *tx,
         status = charge_in(context, tx, survey, end->second, error);
     if (status == ST_OK)
         status = statistics_runs_end(context->statistics_runs, tx, survey, end, error);
+    if (status == ST_OK && end->reason == REASON_NONE)
+        show_score(context, tx, survey, end);
     return status;
 }
 

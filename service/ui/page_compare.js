@@ -1,10 +1,11 @@
-// Compares the models of a dataset, by cost and quality, or shows the curves of several jobs in one chart.
+// Compares the models of a dataset, by cost and by score, or shows the curves of several jobs in one chart.
 import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
 import {age, bare, jobName, plain, quality, rate, shortId} from './format.js';
 import {deadEnd, empty, loading, trouble} from './notice.js';
 import {rowTable} from './row_table.js';
-import {measured, score, scatter} from './scatter.js';
+import {measured, scatter} from './scatter.js';
+import {score, scoreColumn} from './score.js';
 import './chart.js';
 
 const OVERLAID = 5;
@@ -48,12 +49,12 @@ async function openJobs(view, ids) {
   const jobs = await Promise.all(ids.slice(0, OVERLAID).map((id) => get(`/v1/jobs/${encodeURIComponent(id)}`, view.signal)));
   const row = (job) => html`<tr><td><a class="name" href="/ui/jobs/${job.id}">${jobName(job)}</a></td><td data-name="Dataset"><a href="/ui/datasets/${job.dataset}">${job.dataset}</a></td>
     <td data-name="Settings"><small>batch ${job.batch_size}${job.epochs ? `, ${job.epochs} epochs` : ''}, rate ${rate(job.optimizer)}</small></td>
-    <td class="number" data-name="ε">${bare(job.privacy?.epsilon_spent)}</td><td class="number" data-name="On public data">${quality(job.metrics.evaluation)}</td></tr>`;
+    <td class="number" data-name="ε">${bare(job.privacy?.epsilon_spent)}</td><td class="number" data-name="Quality">${score(job.metrics)}</td></tr>`;
   const charts = cards(jobs);
   view.draw(html`<p class="crumb"><a href="/ui/jobs">Jobs</a> /</p><div class="head"><div><h1>Curves of ${jobs.length} run${jobs.length === 1 ? '' : 's'}</h1></div></div>
     ${charts.length ? charts : empty('No curves', 'These jobs were not measured on public data, and their algorithms release no figures.')}
     <div class="card table"><table class="folds"><thead><tr><th scope="col">Job</th><th scope="col">Dataset</th><th scope="col">Settings</th><th scope="col" class="number">ε</th>
-      <th scope="col" class="number">On public data</th></tr></thead><tbody>${jobs.map(row)}</tbody></table></div>`);
+      <th scope="col" class="number">Quality</th></tr></thead><tbody>${jobs.map(row)}</tbody></table></div>`);
 }
 
 async function openDataset(view) {
@@ -77,19 +78,19 @@ async function openDataset(view) {
     {name: 'Model', of: jobName, cell: (job) => html`<a class="name" href="/ui/jobs/${job.id}">${jobName(job)}</a><small>${job.algorithm.name} · <span class="id">${shortId(job.id)}</span></small>`},
     {name: 'Settings', cell: (job) => html`<small>batch ${job.batch_size}${job.epochs ? `, ${job.epochs} epochs` : ''}, rate ${rate(job.optimizer)}</small>`},
     {name: 'ε', number: true, of: ({privacy}) => privacy.epsilon_spent, cell: ({privacy}) => bare(privacy.epsilon_spent)},
-    {name: 'On public data', number: true, of: score, cell: ({metrics}) => html`<b>${quality(metrics.evaluation)}</b>`},
+    scoreColumn,
     {name: 'Trained', number: true, of: ({end_time: time}) => Date.parse(time), cell: ({end_time: time}) => age(time)},
   ];
   const rows = rowTable(columns, {draw: () => choose(), most: OVERLAID, named: jobName});
   const body = () => {
     if (!jobs) return loading;
-    if (!jobs.length) return empty('Nothing to compare yet', 'A model appears here when it was trained with privacy and measured on public data.');
+    if (!jobs.length) return empty('Nothing to compare yet', 'A model appears here when it was trained with privacy and measured, on its holdout or on public data.');
     const overlaid = [...rows.chosen.keys()].map((one) => whole.get(one)).filter(Boolean);
     return html`<section class="card"><ui-chart .chart=${scatter(jobs, id, true)}></ui-chart></section>
       ${cards(overlaid)}
       ${rows.table(jobs)}`;
   };
-  const draw = () => view.draw(html`<div class="head"><div><h1>Compare</h1><p class="quiet">What each model cost, and how good it is on public data.${
+  const draw = () => view.draw(html`<div class="head"><div><h1>Compare</h1><p class="quiet">What each model cost, and how good it is: on the holdout, or else on public data.${
     more ? ` The best ${BEST} are shown.` : ''}</p></div>
     <div class="actions">${datasets?.length ? html`<select aria-label="Dataset" @change=${(event) => view.go(`/ui/compare?dataset=${event.target.value}`, {replace: true})}>
       ${datasets.map((name) => html`<option value=${name} ?selected=${name === id}>${name}</option>`)}</select>` : nothing}</div></div>${body()}`);

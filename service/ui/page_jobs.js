@@ -3,15 +3,15 @@ import {html, nothing} from './lit-html.js';
 import {all, get} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {tags} from './caption.js';
-import {age, bare, count, jobName, quality, shortId} from './format.js';
+import {age, bare, count, jobName, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
 import {rowTable} from './row_table.js';
+import {scoreColumn} from './score.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
 
 const SIZE = 50;
-const score = ({metrics: {evaluation}}) => evaluation?.accuracy ?? evaluation?.rmse;
 const states = ['QUEUED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
 
 function progress({state, progress: {step, steps}}) {
@@ -29,7 +29,7 @@ const columns = [
   {name: 'Progress', of: ({progress: {step, steps}}) => step / steps, cell: progress},
   {name: 'ε planned', number: true, of: ({privacy}) => privacy?.epsilon_planned, cell: ({privacy}) => bare(privacy?.epsilon_planned)},
   {name: 'ε spent', number: true, of: ({privacy}) => privacy?.epsilon_spent, cell: ({privacy}) => bare(privacy?.epsilon_spent)},
-  {name: 'On public data', number: true, of: score, cell: ({metrics}) => quality(metrics.evaluation)},
+  scoreColumn,
   {name: 'Submitted', number: true, of: ({create_time: time}) => Date.parse(time), cell: ({create_time: time}) => age(time)},
 ];
 

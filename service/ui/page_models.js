@@ -2,17 +2,16 @@
 import {html, nothing} from './lit-html.js';
 import {get, patch} from './api.js';
 import {tags} from './caption.js';
-import {age, delta, epsilon, jobName, quality, shortId} from './format.js';
+import {age, delta, epsilon, jobName, shortId} from './format.js';
 import {empty, loading, trouble} from './notice.js';
 import {rowTable} from './row_table.js';
+import {scoreColumn} from './score.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 
 const SIZE = 25;
 const MOST = 5; // models whose curves fit into one chart
 const stages = ['candidate', 'production', 'retired'];
-
-const score = ({metrics: {evaluation}}) => evaluation?.accuracy ?? evaluation?.rmse;
 
 // Adds to each model its name and, if all models of that name are in the list, its version: 1 is the oldest. A model
 // without a name has that of its job.
@@ -65,7 +64,7 @@ export function open(view) {
     {name: 'Dataset', of: ({dataset}) => dataset, cell: ({dataset}) => html`<a href="/ui/datasets/${dataset}">${dataset}</a>`},
     {name: 'Certificate', number: true, of: ({certificate}) => certificate.guarantee?.epsilon, cell: ({certificate: {guarantee}}) => (guarantee
       ? html`<span>${epsilon(guarantee.epsilon)} <small>δ ${delta(guarantee.delta)}, ledger entry ${guarantee.reserve?.seq ?? '–'}</small></span>` : 'public data')},
-    {name: 'On public data', number: true, of: score, cell: ({metrics}) => quality(metrics.evaluation)},
+    scoreColumn,
     {name: 'Trained', number: true, of: ({create_time: time}) => Date.parse(time), cell: ({create_time: time}) => age(time)},
   ];
   const rows = rowTable(columns, {draw: () => draw(), most: MOST, named: ({name}) => name});

@@ -6,14 +6,13 @@ import {age, bare, epsilon, plain, quality, shortId} from './format.js';
 import {deadEnd, empty, loading, question, trouble} from './notice.js';
 import {axisOf, parallelChart} from './parallel.js';
 import {rowTable} from './row_table.js';
+import {figure, score} from './score.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 import './chart.js';
 
 const EVERY = 2; // seconds, while runs are open
 const LISTED = 100;
-
-const figure = (run) => run.measured ?? run.evaluation?.accuracy ?? run.evaluation?.rmse ?? null;
 
 const words = ({states}) => Object.entries(states).filter(([, number]) => number).map(([state, number]) => `${number} ${state.toLowerCase()}`).join(', ');
 
@@ -65,7 +64,7 @@ function table(sweep) {
     ${names.map((name) => html`<td class="number" data-name=${called(name)}>${name in run.settings ? show(run.settings[name]) : '–'}</td>`)}
     <td data-name="State">${badge(run.state)}</td>
     <td class="number" data-name="ε planned">${bare(run.epsilon_planned)}</td><td class="number" data-name="ε spent">${bare(run.epsilon_spent)}</td>
-    <td class="number" data-name="Quality"><b>${figure(run) == null ? '–' : quality({[sweep.metric]: figure(run)})}</b></td></tr>`;
+    <td class="number" data-name="Quality">${score(run)}</td></tr>`;
   return html`<div class="card table"><table class="folds"><thead><tr><th scope="col">Run</th>
     ${names.map((name) => html`<th scope="col" class="number">${called(name)}</th>`)}<th scope="col">State</th>
     <th scope="col" class="number">ε planned</th><th scope="col" class="number">ε spent</th><th scope="col" class="number">Quality</th></tr></thead>

@@ -1,27 +1,23 @@
 // Models as marks: quality against epsilon. Each algorithm has a colour and a shape.
 import {bare, percent, plain} from './format.js';
 import {shapeNames} from './chart.js';
+import {figure, isShare} from './score.js';
 
 const colours = ['spent', 'asked', 'held', 'bad'];
 
-function isShare(jobs) {
-  return jobs[0]?.metrics.evaluation.accuracy != null;
-}
+const score = (job) => figure(job.metrics);
 
-export function score(job) {
-  const {evaluation} = job.metrics;
-  return evaluation?.accuracy ?? evaluation?.rmse ?? null;
-}
+const areShares = (jobs) => jobs.length > 0 && isShare(jobs[0].metrics);
 
-// Returns the privately trained jobs whose quality is known, best first.
+// Returns the privately trained jobs whose score is known, best first.
 export function measured(jobs) {
   const found = jobs.filter((job) => score(job) != null && job.privacy?.epsilon_spent != null);
-  const up = isShare(found);
+  const up = areShares(found);
   return found.sort((a, b) => (up ? score(b) - score(a) : score(a) - score(b)));
 }
 
 export function scatter(jobs, dataset, front = false) {
-  const up = isShare(jobs);
+  const up = areShares(jobs);
   const sorted = [...jobs].sort((a, b) => a.privacy.epsilon_spent - b.privacy.epsilon_spent);
   const names = [...new Set(sorted.map((job) => job.algorithm.name))];
   const series = names.map((name, i) => ({

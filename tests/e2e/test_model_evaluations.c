@@ -381,6 +381,157 @@ static void a_job_without_an_evaluation_warns_before_it_is_charged(void **state)
     assert_null(json_object_get(open->json, "warnings"));
 }
 
+/* Compares the score that an object of a list shows with a figure of an evaluation. */
+static void assert_score(const struct reply *shown, const char *path, json_t *figure,
+                         const char *evaluation)
+{
+    const json_t *score = reply_at(shown, path);
+    if (!json_is_object(score))
+        fail_msg("%s has no score", path);
+    static const char *const members[] = {"value", "low", "high"};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(json_real_value(json_object_get(score, members[i])) ==
+                    json_real_value(json_object_get(figure, members[i])));
+    const json_t *from = json_object_get(score, "evaluation");
+    assert_true(evaluation != NULL ? strcmp(json_string_value(from), evaluation) == 0
+                                   : json_is_null(from));
+}
+
+/* Every place that shows a score shows this one. */
+static void assert_scores(struct client *client, const char *job, const char *trained,
+                          json_t *figure, const char *evaluation)
+{
+    const struct reply *reply = client_get(client, "/v1/jobs/%s", job);
+    assert_score(reply, "metrics.holdout", figure, evaluation);
+    reply = client_get(client, "/v1/jobs?view=summary&dataset=scored&page_size=1");
+    assert_score(reply, "jobs.0.metrics.holdout", figure, evaluation);
+    reply = client_get(client, "/v1/models/%s", trained);
+    assert_score(reply, "metrics.holdout", figure, evaluation);
+    reply = client_get(client, "/v1/models?dataset=scored&page_size=1");
+    assert_score(reply, "models.0.metrics.holdout", figure, evaluation);
+}
+
+static char *tag_of(struct client *client, const char *path)
+{
+    char tag[256];
+    const struct reply *reply = client_get(client, "%s", path);
+    assert_status(reply, 200);
+    assert_true(reply_header(reply, "ETag", tag));
+    return strdup(tag);
+}
+
+/* A job shows its own measurement until a later look at the same holdout is released;
+ * looks at other holdouts and public datasets do not count, nor do looks at a model
+ * that was deleted. A restart changes nothing. */
+static void the_newest_look_is_the_score_that_every_list_shows(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    static const char *const lists[] = {"/v1/jobs?dataset=scored",
+                                        "/v1/models?dataset=scored"};
+    char job[64], trained[64], id[64], path[96];
+    ready_points(client, "scored", 2000, 40, DIVIDED);
+    const struct reply *reply = train(client, TRAINED, "scored",
+                                      "'evaluation':{'holdout':true,'epsilon':0.5},");
+    snprintf(job, sizeof job, "%s", reply_text(reply, "id"));
+    snprintf(trained, sizeof trained, "%s", reply_text(reply, "model"));
+    json_t *own = json_deep_copy(reply_at(reply, "quality.accuracy"));
+    assert_scores(client, job, trained, own, NULL);
+    await_result(client, ask(client, trained, "{'evaluation':'open'}"));
+    await_result(client, ask(client, trained,
+                             "{'dataset':'points','evaluation':{'holdout':true,"
+                             "'epsilon':0.1}}"));
+    assert_scores(client, job, trained, own, NULL);
+    char *tags[] = {tag_of(client, lists[0]), tag_of(client, lists[1])};
+    for (unsigned i = 0; i < 2; i++) {
+        reply =
+            await_result(client, ask(client, trained,
+                                     "{'evaluation':{'holdout':true,'epsilon':0.5}}"));
+        snprintf(id, sizeof id, "%s", reply_text(reply, "id"));
+        json_t *figure = json_deep_copy(reply_at(reply, "quality.accuracy"));
+        assert_false(json_equal(figure, own));
+        assert_scores(client, job, trained, figure, id);
+        if (i == 1) {
+            daemon_stop(&stage->daemon, SIGTERM);
+            daemon_start(&stage->daemon, NULL);
+            assert_scores(client, job, trained, figure, id);
+        }
+        json_decref(figure);
+        for (unsigned k = 0; k < 2; k++) { /* the lists have new versions */
+            char *tag = tag_of(client, lists[k]);
+            assert_string_not_equal(tag, tags[k]);
+            free(tags[k]);
+            tags[k] = tag;
+        }
+    }
+    free(tags[0]);
+    free(tags[1]);
+    snprintf(path, sizeof path, "/v1/models/%s", trained);
+    assert_true(client_delete(client, path)->status == 204);
+    assert_score(client_get(client, "/v1/jobs/%s", job), "metrics.holdout", own, NULL);
+    json_decref(own);
+}
+
+/* Reads all pages of one item, and checks that the figures are in order. Returns how
+ * many there were. */
+static size_t read_by_quality(struct client *client, const char *list, bool ascending,
+                              char ids[][64])
+{
+    char path[256] = "", token[64] = "", at[96];
+    double last = ascending ? -INFINITY : INFINITY;
+    size_t count = 0;
+    do {
+        snprintf(path, sizeof path,
+                 "/v1/%s?order_by=quality&order=%s&dataset=ranked&page_size=1%s%s",
+                 list, ascending ? "asc" : "desc",
+                 token[0] != '\0' ? "&page_token=" : "", token);
+        const struct reply *page = client_get(client, "%s", path);
+        assert_status(page, 200);
+        snprintf(at, sizeof at, "%s.0.metrics.holdout", list);
+        bool measured = json_is_object(reply_at(page, at));
+        snprintf(at, sizeof at, "%s.0.metrics.%s", list,
+                 measured ? "holdout.value" : "evaluation.accuracy");
+        double figure = reply_number(page, at);
+        assert_true(ascending ? figure >= last : figure <= last);
+        last = figure;
+        snprintf(at, sizeof at, "%s.0.id", list);
+        snprintf(ids[count++], 64, "%s", reply_text(page, at));
+        const char *next = json_string_value(reply_at(page, "next_page_token"));
+        snprintf(token, sizeof token, "%s", next != NULL ? next : "");
+    } while (token[0] != '\0');
+    return count;
+}
+
+/* A job without a figure is not in the order. */
+static void lists_are_ordered_by_the_score_page_by_page(void **state)
+{
+    struct client *client = client_of(state);
+    static const char *const evaluations[] = {
+        "'evaluation':{'holdout':true,'epsilon':0.3},", "'evaluation':'open',", "",
+        "'evaluation':{'holdout':true,'epsilon':0.2},", "'evaluation':'open',", "",
+    };
+    char down[6][64], up[6][64], unlooked[64] = "";
+    ready_points(client, "ranked", 2000, 41, DIVIDED);
+    for (size_t i = 0; i < 6; i++) {
+        const struct reply *job = train(client, TRAINED, "ranked", evaluations[i]);
+        snprintf(unlooked, sizeof unlooked, "%s", reply_text(job, "model"));
+    }
+    static const char *const lists[] = {"jobs", "models"};
+    for (size_t l = 0; l < 2; l++) {
+        assert_int_equal(read_by_quality(client, lists[l], false, down), 4);
+        assert_int_equal(read_by_quality(client, lists[l], true, up), 4);
+        for (size_t i = 0; i < 4; i++) /* also if figures are equal */
+            assert_string_equal(down[i], up[3 - i]);
+    }
+    /* A look puts a job into the order. */
+    await_result(
+        client, ask(client, unlooked, "{'evaluation':{'holdout':true,'epsilon':0.2}}"));
+    for (size_t l = 0; l < 2; l++)
+        assert_int_equal(read_by_quality(client, lists[l], false, down), 5);
+    assert_problem(client_get(client, "/v1/models?order_by=epsilon"), 400,
+                   "invalid_argument");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +542,8 @@ int main(void)
         cmocka_unit_test(the_ledger_and_the_audit_trail_name_the_look),
         cmocka_unit_test(the_same_key_is_the_same_look),
         cmocka_unit_test(lists_have_evaluations_and_no_statistics),
+        cmocka_unit_test(the_newest_look_is_the_score_that_every_list_shows),
+        cmocka_unit_test(lists_are_ordered_by_the_score_page_by_page),
         cmocka_unit_test(what_is_bad_is_refused_at_its_place),
         cmocka_unit_test(a_job_without_an_evaluation_warns_before_it_is_charged),
         cmocka_unit_test(a_deleted_model_is_not_evaluated),

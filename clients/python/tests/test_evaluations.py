@@ -43,8 +43,12 @@ class Evaluated(unittest.TestCase):
         self.assertIn(look.id, [one.id for one in self.model.evaluations()])
         self.assertIn("epsilon 1 of its holdout", repr(look))
         self.assertIn("accuracy: ", repr(look))
-        self.model.evaluate(epsilond.holdout(epsilon=1)).wait()
+        newer = self.model.evaluate(epsilond.holdout(epsilon=1)).wait()
         self.assertGreater(self.spent(), once)
+        for table in (self.client.models, self.client.jobs):
+            row, = [one for one in table.to_dicts() if self.model.id in (one["id"], one.get("model"))]
+            self.assertEqual([row["accuracy"], row["accuracy_low"], row["accuracy_high"], row["auc"]],
+                             [*(newer.quality["accuracy"][end] for end in ("value", "low", "high")), None])
 
     def test_what_cannot_be_evaluated_is_refused_at_its_place(self):
         with self.assertRaises(epsilond.InvalidArgument) as refused:

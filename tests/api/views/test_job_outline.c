@@ -21,6 +21,10 @@ static const char asked[] =
     "\"model\":{\"preset\":\"linear\"},\"algorithm\":{\"name\":\"dpsgd\"},"
     "\"privacy\":{\"epsilon\":2}}";
 
+static const char measured[] =
+    "{\"part\":\"]\\\\\",\"accuracy\":{\"value\":0.5,\"low\":0.375,\"high\":0.625},"
+    "\"rmse\":null,\"q\":\"}\"}";
+
 static struct job_request request;
 static struct sweep_run sweep = {
     .id = {"swp_01J00000000000000000000000"}, .run = 2, .runs = 5, .epsilon = 1.5};
@@ -61,6 +65,9 @@ static void same(const struct job_outline *a, const struct job_outline *b)
     assert_int_equal(a->point_count, b->point_count);
     assert_int_equal(a->released_count, b->released_count);
     assert_int_equal(a->last.step, b->last.step);
+    assert_int_equal(a->score.is_known, b->score.is_known);
+    assert_true(a->score.value == b->score.value && a->score.low == b->score.low &&
+                a->score.high == b->score.high);
     assert_true(a->last.loss == b->last.loss && a->last.quality == b->last.quality);
     assert_int_equal(a->has_model, b->has_model);
     assert_int_equal(a->has_drawn, b->has_drawn);
@@ -108,7 +115,7 @@ static struct job_view ended_variant(int variant,
     view.released = variant == 6 ? released : NULL;
     view.released_count = variant == 6 ? 2 : 0;
     view.traceparent = variant == 7 ? trace.parent : "";
-    view.quality = variant == 7 ? "{\"accuracy\":[0.5,\"]\\\\\"],\"q\":\"}\"}" : NULL;
+    view.quality = variant == 7 ? measured : NULL;
     view.measurement_noise = 7.5;
     view.measurement_seq = 18;
     if (variant == 2)
@@ -154,6 +161,23 @@ static void an_outline_is_what_reading_all_gives(void **state)
 {
     (void)state;
     each(is_the_same);
+}
+
+static void the_score_is_that_of_what_was_measured(void **state)
+{
+    (void)state;
+    struct quality_score score = quality_score_read(measured);
+    assert_true(score.is_known && score.value == 0.5 && score.low == 0.375 &&
+                score.high == 0.625);
+    static const char *const without[] = {
+        "{}", "{\"accuracy\":null,\"rmse\":null}", "",
+        "{\"accuracy\":{\"value\":null,\"low\":0,\"high\":1}}",
+        "{\"accuracy\":{\"value\":0.5,\"low\":0.375}}"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        assert_false(quality_score_read(without[i]).is_known);
+    score = quality_score_read(
+        "{\"accuracy\":null,\"rmse\":{\"value\":3,\"low\":2,\"high\":4.5}}");
+    assert_true(score.is_known && score.value == 3 && score.high == 4.5);
 }
 
 static void has_none_cut_off(const char *spec, const char *detail)
@@ -282,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_string_ends_at_its_first_quote_that_is_not_escaped),
         cmocka_unit_test(an_outline_is_what_reading_all_gives),
+        cmocka_unit_test(the_score_is_that_of_what_was_measured),
         cmocka_unit_test(a_text_that_is_cut_off_has_no_outline),
         cmocka_unit_test(a_changed_text_has_no_other_outline_than_it_says),
         cmocka_unit_test(what_is_not_written_so_is_not_understood),

@@ -287,15 +287,19 @@ static void a_model_is_its_row(void **state)
                             .card = "{\"guarantee\":null}",
                             .create_ms = 1767225600000};
     const struct evaluation_point point = {413, 0.31, 0.912};
+    const struct holdout_score score = {.score = {true, 0.75, 0.5, 0.875}};
     struct model_course course = {.dataset = "digits", .algorithm = "dpsgd"};
     char *text = model_render(&row, &course);
     assert_non_null(strstr(text, "\"dataset\":\"digits\",\"algorithm\":\"dpsgd\","
-                                 "\"metrics\":{\"evaluation\":null}"));
+                                 "\"metrics\":{\"evaluation\":null,\"holdout\":null}"));
     free(text);
     course.evaluation = &point;
+    course.holdout = &score;
     text = model_render(&row, &course);
-    assert_non_null(strstr(text, "\"metrics\":{\"evaluation\":{\"step\":413,"
-                                 "\"accuracy\":0.912,\"loss\":0.31}}"));
+    assert_non_null(strstr(
+        text, "\"metrics\":{\"evaluation\":{\"step\":413,\"accuracy\":0.912,"
+              "\"loss\":0.31},\"holdout\":{\"metric\":\"accuracy\",\"value\":0.75,"
+              "\"low\":0.5,\"high\":0.875,\"evaluation\":null}}"));
     assert_non_null(strstr(text, "\"certificate\":{\"guarantee\":null},"));
     assert_non_null(strstr(text, "\"sha256\":\"cd00"));
     assert_non_null(strstr(text, "\"size\":4096"));

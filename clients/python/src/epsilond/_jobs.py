@@ -139,7 +139,7 @@ class Job:
             "delta": None if privacy is None else privacy["delta"],
             "step": self.data["progress"]["step"], "steps": self.data["progress"]["steps"],
             "evaluation": place(self.data) if self.data["evaluation"] else None,
-            **qualities(self.data["metrics"]["evaluation"], self.quality), "model": self.data["model"],
+            **qualities(self.data["metrics"], self.quality), "model": self.data["model"],
         }
 
     def _ask(self, seconds: int, only_changes: bool, patience: float | None) -> None:

@@ -58,15 +58,18 @@ def tags_of(tags: Mapping[str, Any] | None) -> str | None:
     return ", ".join(f"{key}:{value}" for key, value in sorted((tags or {}).items())) or None
 
 
-def qualities(point: Mapping[str, Any] | None, quality: Mapping[str, Any] | None) -> dict[str, float | None]:
-    """The figures of quality: measured on the holdout, with their intervals, or on public data."""
+def qualities(metrics: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dict[str, float | None]:
+    """The figures of quality: measured on the holdout, with their intervals, or on public data. The score of
+    an evaluation after the training replaces everything that the job itself measured."""
+    score = metrics.get("holdout") or {}
+    own = {} if score.get("evaluation") else quality or {}
     found: dict[str, float | None] = {}
     for name in QUALITIES:
-        measured = (quality or {}).get(name)
+        measured = score if score.get("metric") == name else own.get(name)
         if isinstance(measured, Mapping):
             found[name], found[f"{name}_low"], found[f"{name}_high"] = (
                 measured["value"], measured["low"], measured["high"])
         else:
-            found[name] = (point or {}).get(name)
+            found[name] = (metrics["evaluation"] or {}).get(name)
             found[f"{name}_low"] = found[f"{name}_high"] = None
     return found

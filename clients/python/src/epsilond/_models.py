@@ -187,7 +187,7 @@ class Model:
             "created": time_of(self.data["create_time"]),
             "epsilon": None if guarantee is None else guarantee["epsilon"],
             "delta": None if guarantee is None else guarantee["delta"],
-            **qualities(self.data["metrics"]["evaluation"], None), "size": self.data["size"],
+            **qualities(self.data["metrics"], None), "size": self.data["size"],
         }
 
     def __repr__(self) -> str:

@@ -102,8 +102,9 @@ class Sweep:
 
 
 def _figure(run: _types.SweepRun) -> str:
-    if run["measured"] is not None:
-        return f"{run['measured']:.4g} on the holdout"
+    score = run["holdout"]
+    if score is not None:
+        return f"{score['value']:.4g} ({score['low']:.4g} to {score['high']:.4g}) on the holdout"
     point: Any = run["evaluation"]
     if point is None:
         return ""

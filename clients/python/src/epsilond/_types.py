@@ -1470,6 +1470,18 @@ class EvaluationPage(TypedDict):
     next_page_token: PageTokenOrNull
 
 
+class HoldoutScore(TypedDict):
+    """The score of the model on the holdout of the dataset that it was trained on, with its 95 %
+    interval: accuracy, or rmse for a regression. It is that of the newest evaluation of the model,
+    the one that ended last, or else that of the job's own evaluation. Each was paid for."""
+
+    metric: Literal["accuracy", "rmse"]
+    value: float
+    low: float
+    high: float
+    evaluation: EvaluationId | None
+
+
 class QualityFigure(TypedDict):
     """A figure and its 95 % interval, which covers noise and sampling."""
 
@@ -1553,6 +1565,7 @@ class JobMetrics(TypedDict):
     `released`."""
 
     evaluation: Point | None
+    holdout: HoldoutScoreOrNull
     history: NotRequired[list[Point]]
     released: NotRequired[list[Released]]
 
@@ -1773,6 +1786,7 @@ class SweepRun(TypedDict):
     noise_multiplier: float | None
     epsilon_spent: float | None
     evaluation: Point | None
+    holdout: HoldoutScoreOrNull
     measured: float | None
     model: ModelId | None
 
@@ -2034,9 +2048,10 @@ class Certificate(TypedDict):
 
 
 class ModelMetrics(TypedDict):
-    """Metrics on public data, as in its job."""
+    """Metrics on public data, or paid for, as in its job."""
 
     evaluation: Point | None
+    holdout: HoldoutScoreOrNull
 
 
 class Model(TypedDict):
@@ -2407,6 +2422,7 @@ Interval = list[float]
 Margin = float
 Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles | AnswerMoments
 QualityInterval = QualityFigure | None
+HoldoutScoreOrNull = HoldoutScore | None
 JobReason = Literal[
     "user_cancel", "worker_lost", "shutdown", "diverged", "no_memory", "dataset_corrupt",
     "dataset_order", "model_corrupt", "cache_full", "not_float_safe", "rank_lost", "internal",

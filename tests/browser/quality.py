@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""The quality of models: in every list with its interval, and in the comparison.
+
+  quality.py CHROMIUM EPSILOND      AXE: the path of axe-core's axe.min.js, or empty"""
+
+import sys
+import tempfile
+import time
+
+from chromium import Chromium
+from daemon import Daemon
+from dashboard import Walk, check, failures, read_axe
+
+COLUMNS = [{"name": "age", "kind": "numeric", "range": [0, 120]}, {"name": "visits", "kind": "numeric", "range": [0, 50]}]
+BINARY = {"format": "csv", "header": True, "task": "classification", "columns": [*COLUMNS, {"name": "stays", "kind": "label", "values": ["no", "yes"]}]}
+LENGTH = {"format": "csv", "header": True, "task": "regression", "columns": [*COLUMNS, {"name": "days", "kind": "label", "range": [0, 40]}]}
+BUDGET = {"epsilon": 8, "delta": 1e-5}
+JOB = {"model": {"preset": "linear"}, "algorithm": {"name": "dpsgd"}, "batch_size": 200, "steps": 60, "optimizer": {"name": "sgd", "learning_rate": 2}, "privacy": {"noise_multiplier": 1.5}}
+
+
+def table(first, count, label, of, youngest=18):
+    rows = [(youngest + i * 7 % 70, i * 13 % 40) for i in range(first, first + count)]
+    return "".join(f"{age},{visits},{value}\n" for age, visits, value in [("age", "visits", label), *((a, v, of(a, v)) for a, v in rows)]).encode()
+
+
+def stays(first, count):
+    return {"data": table(first, count, "stays", lambda age, visits: "yes" if age + visits > 70 else "no")}
+
+
+def days(first, count):
+    return {"data": table(first, count, "days", lambda age, visits: min(40, age // 4 + visits // 3), youngest=20)}
+
+
+def prepare(daemon):
+    """Registers three datasets and trains models of them; returns their jobs."""
+    holdout = {"holdout": 0.25, "holdout_seed": 3}
+    daemon.register("patients", {**BINARY, **holdout}, stays(0, 4000), BUDGET)
+    daemon.register("volunteers", BINARY, stays(9000, 500), "public")
+    daemon.register("nights", {**LENGTH, **holdout}, days(0, 4000), BUDGET)
+    look = {"holdout": True, "epsilon": 0.5}
+    asked = [{"dataset": "patients", "evaluation": look, "display_name": "looked at"}, {"dataset": "patients", "evaluation": "volunteers", "display_name": "on volunteers"},
+             {"dataset": "patients", "display_name": "unmeasured"}, {"dataset": "nights", "evaluation": look, "display_name": "of nights"}]
+    return [daemon.run_job({**JOB, **one})[0] for one in asked]
+
+
+def percent(value):
+    return f"{100 * value:.1f} %"
+
+
+def text_of(browser, words):
+    """Returns the text of the first row of a table that contains the words."""
+    return browser.run(f"[...document.querySelectorAll('main tr')].map((row) => row.innerText.replace(/\\s+/g, ' ')).find((text) => text.includes({words!r})) ?? ''")
+
+
+def lists(walk, daemon, browser, jobs):
+    """Every list shows the score on the holdout with its interval, or else the one on public data."""
+    score = jobs[0]["metrics"]["holdout"]
+    shown = f"{percent(score['value'])} {percent(score['low'])} to {percent(score['high'])}, on the holdout"
+    public = f"{percent(jobs[1]['metrics']['evaluation']['accuracy'])} on public data"
+    for path, name in (("/ui/jobs", "quality-jobs"), ("/ui/models", "quality-models"), ("/ui/compare?dataset=patients", "quality-compare"),
+                       (f"/ui/compare?jobs={jobs[0]['id']},{jobs[1]['id']}", "quality-curves")):
+        browser.go(path)
+        browser.await_that("[...document.querySelectorAll('main tr')].some((row) => row.innerText.includes('looked at'))", f"{path}: the model")
+        check(shown in text_of(browser, "looked at"), f"{path}: {text_of(browser, 'looked at')!r} has {shown!r}")
+        check(public in text_of(browser, "on volunteers"), f"{path}: {text_of(browser, 'on volunteers')!r} has {public!r}")
+        walk.look_at(name)
+    check("unmeasured" not in browser.run("document.querySelector('main').innerText"), "the comparison has no unmeasured model")
+
+
+def sweeps(walk, daemon, browser):
+    """The runs of a sweep have the score that each of them paid for."""
+    job = {**JOB, "dataset": "patients", "evaluation": {"holdout": True, "epsilon": 0.3}, "privacy": {"noise_multiplier": 4}}
+    sweep = daemon.post("/v1/sweeps", {"job": job, "grid": {"/optimizer/learning_rate": [1, 2]}})
+    while sweep["state"] == "ACTIVE":
+        time.sleep(0.3)
+        sweep = daemon.get(f"/v1/sweeps/{sweep['id']}")
+    browser.go(f"/ui/sweeps/{sweep['id']}")
+    browser.await_text("Run 1")
+    for number, run in enumerate(sweep["runs"], 1):
+        score = run["holdout"]
+        shown = f"{percent(score['value'])} {percent(score['low'])} to {percent(score['high'])}, on the holdout"
+        check(shown in text_of(browser, f"Run {number}"), f"the sweep: {text_of(browser, f'Run {number}')!r} has {shown!r}")
+    walk.look_at("quality-sweep")
+
+
+def main():
+    chromium, epsilond = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
+        browser.resize(1320)
+        browser.scheme("light")
+        walk = Walk(daemon, browser, folder, None, read_axe())
+        jobs = prepare(daemon)
+        lists(walk, daemon, browser, jobs)
+        sweeps(walk, daemon, browser)
+        check(browser.faults == [], f"at the end: {browser.faults}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
