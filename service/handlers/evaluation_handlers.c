@@ -67,12 +67,21 @@ enum status handle_model_evaluate(struct daemon_state *context, struct request *
                                   struct error *error)
 {
     struct evaluation_plan plan = {0};
-    enum status status = evaluation_plan_make(context, request, &plan, error);
+    struct model_evaluation_request asked = {0};
+    const struct principal *principal = &request->caller.principal;
+    enum status status =
+        evaluation_plan_begin(context, principal, request->match.id, &plan, error);
+    if (status == ST_OK)
+        status = model_evaluation_request_parse(
+            &asked, request->body != NULL ? request->body : "", request->body_size,
+            error);
+    if (status == ST_OK)
+        status = evaluation_plan_make(context, principal, &asked, &plan, error);
     if (status == ST_OK)
         status = create(context, request, &plan, error);
     if (status != ST_OK) {
-        const struct policy_asked asked = evaluation_plan_asked(&plan);
-        plan_refuse(context, request, &asked, 1, error);
+        const struct policy_asked policy = evaluation_plan_asked(&plan);
+        plan_refuse(context, request, &policy, 1, error);
     }
     evaluation_plan_fini(&plan);
     return ST_OK;

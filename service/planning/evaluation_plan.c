@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "service/access/access.h"
 #include "service/datasets/datasets.h"
-#include "service/http/request.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
 #include "service/models/models.h"
@@ -16,17 +15,15 @@ struct planning {
     struct daemon_state *context;
     const struct principal *principal;
     struct evaluation_plan *plan;
-    const struct dataset_spec *trained_on;
 };
 
 /* An evaluation shows what the model predicts, so the model must be one that the
  * principal may read. */
-static enum status find_model(struct planning *planning, const char *id,
-                              struct error *error)
+enum status evaluation_plan_begin(struct daemon_state *context,
+                                  const struct principal *principal, const char *id,
+                                  struct evaluation_plan *plan, struct error *error)
 {
-    const struct access_question question = {planning->principal, SCOPE_MODELS_READ,
-                                             ""};
-    struct daemon_state *context = planning->context;
+    const struct access_question question = {principal, SCOPE_MODELS_READ, ""};
     const struct model_row *row = NULL;
     enum status status = access_find_model(context, &question, id, &row, error);
     if (status != ST_OK)
@@ -36,9 +33,9 @@ static enum status find_model(struct planning *planning, const char *id,
     status = job_check(job, error);
     if (status != ST_OK)
         return status;
-    planning->plan->kept.model = row->id;
-    planning->plan->evaluation.model = row->id;
-    planning->trained_on =
+    plan->kept.model = row->id;
+    plan->evaluation.model = row->id;
+    plan->trained_on =
         dataset_spec(datasets_find(context->datasets, job_dataset(job)->text));
     return ST_OK;
 }
@@ -55,12 +52,12 @@ static enum status find_dataset(const struct planning *planning, const char *poi
     if (status != ST_OK)
         return status;
     const struct dataset_spec *spec = dataset_spec(plan->dataset);
-    if (schema_agrees(&spec->schema, &planning->trained_on->schema))
+    if (schema_agrees(&spec->schema, &plan->trained_on->schema))
         return ST_OK;
     return error_set_at(error, ST_INVALID, pointer,
                         "task, classes or features of \"%s\" differ from \"%s\", on "
                         "which the model was trained",
-                        spec->id.text, planning->trained_on->id.text);
+                        spec->id.text, plan->trained_on->id.text);
 }
 
 static enum status plan_public(const struct planning *planning, struct error *error)
@@ -133,28 +130,22 @@ struct policy_asked evaluation_plan_asked(const struct evaluation_plan *plan)
 }
 
 enum status evaluation_plan_make(struct daemon_state *context,
-                                 const struct request *request,
+                                 const struct principal *principal,
+                                 const struct model_evaluation_request *asked,
                                  struct evaluation_plan *plan, struct error *error)
 {
-    struct model_evaluation_request asked = {0};
-    struct planning planning = {context, &request->caller.principal, plan, NULL};
-    enum status status = find_model(&planning, request->match.id, error);
-    if (status == ST_OK)
-        status = model_evaluation_request_parse(
-            &asked, request->body != NULL ? request->body : "", request->body_size,
-            error);
-    if (status != ST_OK)
-        return status;
-    plan->kept.evaluation = asked.evaluation;
-    plan->id = asked.has_dataset ? asked.dataset : planning.trained_on->id;
-    status = asked.evaluation.on_public
-                 ? plan_public(&planning, error)
-                 : plan_holdout(&planning,
-                                asked.has_dataset ? "/dataset" : "/evaluation/holdout",
-                                error);
+    const struct planning planning = {context, principal, plan};
+    plan->kept.evaluation = asked->evaluation;
+    plan->id = asked->has_dataset ? asked->dataset : plan->trained_on->id;
+    enum status status =
+        asked->evaluation.on_public
+            ? plan_public(&planning, error)
+            : plan_holdout(&planning,
+                           asked->has_dataset ? "/dataset" : "/evaluation/holdout",
+                           error);
     const struct policy_asked policy = evaluation_plan_asked(plan);
     if (status == ST_OK)
-        status = policy_check(context, &request->caller.principal, &policy, error);
+        status = policy_check(context, principal, &policy, error);
     return status;
 }
 
