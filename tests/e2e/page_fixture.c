@@ -18,7 +18,8 @@ static size_t level(const char *line)
     return strspn(line, "#");
 }
 
-char *page_session(const char *page, const char *heading)
+/* Returns the lines of the blocks of the kind that opening begins: as page_session. */
+static char *blocks(const char *page, const char *heading, const char *opening)
 {
     FILE *file = fopen(page, "r");
     assert_non_null(file);
@@ -30,7 +31,7 @@ char *page_session(const char *page, const char *heading)
             inside = false;
         else if (inside)
             end = stpcpy(end, line);
-        else if (wanted && strcmp(line, "```sh\n") == 0)
+        else if (wanted && strcmp(line, opening) == 0)
             inside = true;
         else if (heading != NULL && strcmp(line, heading) == 0)
             wanted = true;
@@ -41,6 +42,11 @@ char *page_session(const char *page, const char *heading)
     assert_true(end > text);
     assert_false(inside);
     return text;
+}
+
+char *page_session(const char *page, const char *heading)
+{
+    return blocks(page, heading, "```sh\n");
 }
 
 int page_run(const char *session, const char *folder, const char *base)
@@ -68,4 +74,57 @@ char *page_output(const char *folder)
     assert_true(fread(text, 1, TEXT_MAX - 1, file) > 0);
     fclose(file);
     return text;
+}
+
+/* Moves *at past its line, which has `length` characters. Returns false at the end. */
+static bool next_line(char **at, char **line, int *length)
+{
+    *at += strspn(*at, "\n");
+    *line = *at;
+    *length = (int)strcspn(*at, "\n");
+    *at += *length;
+    return *length > 0;
+}
+
+/* Returns whether the printed line is the line shown, whose decimal numbers stand for
+ * any number. */
+static bool line_matches(const char *shown, const char *end, const char *printed)
+{
+    while (shown < end) {
+        size_t number = strspn(shown, "0123456789.");
+        if (memchr(shown, '.', number) != NULL) {
+            size_t other = strspn(printed, "0123456789.e-");
+            if (other == 0)
+                return false;
+            shown += strspn(shown, "0123456789.e-");
+            printed += other;
+        } else if (*shown++ != *printed++) {
+            return false;
+        }
+    }
+    return *printed == '\n' || *printed == '\0';
+}
+
+void page_assert_output(const char *page, const char *folder)
+{
+    char *shown = blocks(page, NULL, "```text\n"), *printed = page_output(folder);
+    char *from = shown, *to = printed, *wanted, *line;
+    int wanted_length, length;
+    while (next_line(&from, &wanted, &wanted_length)) {
+        bool skips = strncmp(wanted, "...\n", 4) == 0;
+        if (skips)
+            assert_true(next_line(&from, &wanted, &wanted_length));
+        do
+            if (!next_line(&to, &line, &length))
+                fail_msg("nothing printed is the line that the page shows: %.*s",
+                         wanted_length, wanted);
+        while (skips && !line_matches(wanted, wanted + wanted_length, line));
+        if (!line_matches(wanted, wanted + wanted_length, line))
+            fail_msg("the page shows %.*s\nbut this was printed: %.*s", wanted_length,
+                     wanted, length, line);
+    }
+    if (next_line(&to, &line, &length))
+        fail_msg("the page does not show the printed line %.*s", length, line);
+    free(shown);
+    free(printed);
 }
