@@ -107,6 +107,7 @@ enum {
 #define LIMIT_RECORDS              INT32_MAX
 #define LIMIT_PARAMETERS           INT32_MAX
 #define LIMIT_EPSILON              30.0 /* a budget's and a job's: LEDGER_EPSILON_MAX */
+#define LIMIT_EPSILON_UNCONFIRMED  10.0 /* more needs "acknowledge" */
 #define LIMIT_DELTA_MIN            0x1p-39 /* exclusive: twice the noise's own delta */
 #define LIMIT_HOLDOUT_MIN          0.001   /* the share of a dataset that is held out */
 #define LIMIT_HOLDOUT_MAX          0.5

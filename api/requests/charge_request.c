@@ -168,9 +168,9 @@ static enum parts read_parts(struct json_node node)
 
 static void read_members(struct charge_request *request, struct json_node root)
 {
-    static const char *const members[] = {"dataset", "engine",      "mechanism",
-                                          "unit",    "parts",       "records",
-                                          "lease_s", "block_steps", NULL};
+    static const char *const members[] = {
+        "dataset", "engine",  "mechanism",   "unit",        "parts",
+        "records", "lease_s", "block_steps", "acknowledge", NULL};
     struct json_node dataset = json_member(&root, "dataset");
     struct json_node unit = json_member(&root, "unit");
     struct json_node records = json_member(&root, "records");
@@ -185,6 +185,7 @@ static void read_members(struct charge_request *request, struct json_node root)
     request->parts = read_parts(json_member(&root, "parts"));
     if (json_present(records))
         request->records = json_read_count(records, 1, LIMIT_RECORDS);
+    request->acknowledged = acknowledgement_read(&root);
     request->lease_s = LIMIT_LEASE_S_DEFAULT;
     if (json_present(lease))
         request->lease_s = json_read_count(lease, LIMIT_LEASE_S_MIN, LIMIT_LEASE_S);
@@ -258,6 +259,7 @@ char *charge_request_render(const struct charge_request *request)
         charge_parts_write(&writer, request);
     if (request->records > 0)
         json_write_count(&writer, "records", request->records);
+    acknowledgement_write_if(&writer, request->acknowledged);
     json_write_count(&writer, "lease_s", request->lease_s);
     json_write_count(&writer, "block_steps", request->block_steps);
     json_write_object_end(&writer);

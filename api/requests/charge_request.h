@@ -3,7 +3,7 @@
  * that runs elsewhere, as its owner declares it.
  *
  *   {"dataset","engine","mechanism":WORK or [WORK,...],"unit":"record" or "person",
- *    "parts"?:["train","holdout"],"records"?,"lease_s"?,"block_steps"?}
+ *    "parts"?:["train","holdout"],"records"?,"acknowledge"?,"lease_s"?,"block_steps"?}
  *   WORK = {"kind","neighbour","steps", the kind's parameter, "sampler"?,
  *           "sampling_rate"?}
  *
@@ -22,6 +22,7 @@
 
 #include "accountant/ledger/entry.h"
 #include "accountant/mechanisms/outside.h"
+#include "api/requests/acknowledgement.h"
 #include "base/id.h"
 #include "base/part.h"
 #include "base/status.h"
@@ -37,6 +38,7 @@ struct charge_request {
     enum parts parts;           /* the parts that it reads and is charged to */
     enum privacy_unit unit;     /* the unit for which the sensitivity holds */
     uint64_t records;           /* number of units in the dataset; 0: not named */
+    enum acknowledged acknowledged;
     uint64_t lease_s, block_steps;
 };
 

@@ -87,6 +87,20 @@ static void read_division(struct dataset_spec *spec, const struct json_node *roo
         division->seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
 }
 
+/* Reads what is confirmed: exactly what the grant needs. n is not known before the
+ * import, which compares delta with it. */
+static void read_acknowledged(struct dataset_spec *spec, const struct json_node *root)
+{
+    const struct grant *grant = &spec->grant;
+    enum acknowledged needed =
+        spec->is_public ? ACKNOWLEDGED_NOTHING
+                        : acknowledgement_needed(grant->epsilon, grant->delta, 0);
+    spec->acknowledged = acknowledgement_read(root);
+    const char *fault = acknowledgement_fault(spec->acknowledged, needed);
+    if (fault != NULL)
+        json_refuse(json_member(root, "acknowledge"), "%s", fault);
+}
+
 struct text { /* text of a spec, and its limit on epsilon */
     const char *body;
     size_t size;
@@ -97,8 +111,9 @@ struct text { /* text of a spec, and its limit on epsilon */
 static enum status parse(struct dataset_spec *spec, const struct text *text,
                          struct error *error)
 {
-    static const char *const asked[] = {
-        "id", "privacy", "holdout", "holdout_seed", "display_name", "tags", NULL};
+    static const char *const asked[] = {"id",           "privacy",     "holdout",
+                                        "holdout_seed", "acknowledge", "display_name",
+                                        "tags",         NULL};
     static const char *const kept[] = {"id", "privacy", "holdout", "holdout_seed",
                                        NULL};
     const char *members[SCHEMA_MEMBERS_MAX];
@@ -112,6 +127,8 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
         schema_text_read(&read.schema, &root);
         read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
         read_division(&read, &root);
+        if (!text->is_kept)
+            read_acknowledged(&read, &root);
         caption_read(&read.caption, &root);
     }
     enum status status = json_reader_close(&reader);
@@ -187,8 +204,10 @@ static char *render(const struct dataset_spec *spec, bool as_body)
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     dataset_spec_write(&writer, spec);
-    if (as_body)
+    if (as_body) {
+        acknowledgement_write_if(&writer, spec->acknowledged);
         caption_write_if(&writer, &spec->caption);
+    }
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

@@ -8,10 +8,11 @@
  *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,"rows_kept"?,
  *    "privacy":"public" | {"epsilon","delta","relation","order"},
  *    "holdout"?,"holdout_seed"?, only for private data (base/part.h),
- *    "display_name"?,"tags"?}                                       (api.md)
+ *    "acknowledge"?,"display_name"?,"tags"?}                        (api.md)
  *
- * The last two are the caption, which is not part of the declaration: it is read from
- * the body, but not rendered with the rest or compared.
+ * The last two are the caption. It is not part of the declaration, and neither is what
+ * its sender confirms (acknowledgement.h): both are read from the body, but not
+ * rendered with the rest or compared.
  */
 #ifndef API_REQUESTS_DATASET_REQUEST_H
 #define API_REQUESTS_DATASET_REQUEST_H
@@ -20,6 +21,7 @@
 #include <stddef.h>
 
 #include "accountant/ledger/ledger.h"
+#include "api/requests/acknowledgement.h"
 #include "api/requests/caption.h"
 #include "base/id.h"
 #include "base/status.h"
@@ -31,10 +33,13 @@ struct dataset_spec {
     bool is_public;
     struct grant grant;     /* if not public */
     struct caption caption; /* owned */
+    /* What the sender confirms: exactly what the grant needs. Restored: nothing. */
+    enum acknowledged acknowledged;
 };
 
 /*   ST_INVALID  error->pointer names the member: bad JSON, unknown or duplicate member,
- *               wrong type, out of range; error->text says what is allowed
+ *               wrong type, out of range, a missing confirmation or one that nothing
+ *               asked for; error->text says what is allowed
  * On ST_OK spec must be released with dataset_spec_fini. */
 enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
                                struct error *error);
@@ -50,7 +55,8 @@ bool dataset_spec_same_privacy(const struct dataset_spec *a,
 
 /* Renders the canonical text, to be freed. */
 char *dataset_spec_render(const struct dataset_spec *spec);
-/* Renders the same with the caption: a body that parses to spec. */
+/* Renders the same with the caption and what is confirmed: a body that parses to
+ * spec. */
 char *dataset_body_render(const struct dataset_spec *spec);
 
 /* Reads the id of a dataset, in a body that names one. */

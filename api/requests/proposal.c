@@ -54,22 +54,25 @@ static void write_further(struct json_writer *writer, const struct grant *furthe
         json_write_real(writer, "order", further->order);
 }
 
-enum status further_grant_parse(struct grant *grant, const char *body, size_t size,
-                                struct error *error)
+enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
+                                const char *body, size_t size, struct error *error)
 {
+    enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
     struct grant read = {0};
     struct json_reader reader;
     struct json_node root;
     if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
-        json_read_object(root,
-                         (const char *const[]){"epsilon", "delta", "order", NULL});
+        json_read_object(root, (const char *const[]){"epsilon", "delta", "order",
+                                                     "acknowledge", NULL});
         dataset_grant_read(&read, &root, LIMIT_EPSILON);
+        confirmed = acknowledgement_read(&root);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK) {
         grant->epsilon = read.epsilon;
         grant->delta = read.delta;
         grant->order = read.order;
+        *acknowledged = confirmed;
     }
     return status;
 }
@@ -191,7 +194,8 @@ static void write_replaced(struct json_writer *writer, const struct grant *repla
 }
 
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
-                      const struct grant *replaces, int64_t now_ms)
+                      const struct grant *replaces, enum acknowledged needed,
+                      int64_t now_ms)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
@@ -203,12 +207,14 @@ char *proposal_render(const struct proposal *proposal, const struct dataset_spec
     write_promise(&writer, proposal, spec);
     write_replaced(&writer, replaces);
     show_members(&writer, proposal, now_ms);
+    acknowledgement_write(&writer, needed);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
 
 char *proposal_act_render(const struct proposal *proposal,
-                          const struct dataset_spec *spec)
+                          const struct dataset_spec *spec,
+                          enum acknowledged acknowledged)
 {
     struct json_writer writer;
     json_writer_open(&writer, JSON_EXACT);
@@ -217,6 +223,7 @@ char *proposal_act_render(const struct proposal *proposal,
     write_promise(&writer, proposal, spec);
     json_write_text(&writer, "proposed_by", proposal->proposed_by);
     json_write_text(&writer, "reason", proposal->decision.reason);
+    acknowledgement_write_if(&writer, acknowledged);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -258,6 +265,27 @@ enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         memcpy(reason, read, sizeof read);
+    return status;
+}
+
+enum status grant_approval_parse(char reason[GRANT_REASON_SIZE],
+                                 enum acknowledged *acknowledged, const char *body,
+                                 size_t size, struct error *error)
+{
+    char read[GRANT_REASON_SIZE] = "";
+    enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
+    struct json_reader reader;
+    struct json_node root;
+    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+        json_read_object(root, (const char *const[]){"reason", "acknowledge", NULL});
+        read_reason(read, &root);
+        confirmed = acknowledgement_read(&root);
+    }
+    enum status status = json_reader_close(&reader);
+    if (status == ST_OK) {
+        *acknowledged = confirmed;
+        memcpy(reason, read, sizeof read);
+    }
     return status;
 }
 

@@ -69,27 +69,37 @@ void proposal_read(struct proposal *proposal, struct json_node node);
 
 /* The form in responses: the member "grant" of a dataset, null if there is none (NULL);
  * and by itself, to be freed: {"id","dataset","kind","privacy","replaces","state",
- * "proposed_by","decided_by","reason","propose_time","lapse_time","decide_time"}.
- * replaces: the grant that it would replace, NULL if there is none. */
+ * "proposed_by","decided_by","reason","propose_time","lapse_time","decide_time","acknowledge"}.
+ * replaces: the grant that it would replace, NULL if there is none; needed: what an
+ * approval has to confirm. */
 void proposal_show(struct json_writer *writer, const struct proposal *proposal,
                    int64_t now_ms);
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
-                      const struct grant *replaces, int64_t now_ms);
+                      const struct grant *replaces, enum acknowledged needed,
+                      int64_t now_ms);
 
-/* Renders the detail of the audit event of the decision, to be freed. */
+/* Renders the detail of the audit event of the proposal or of its decision, with what
+ * the caller confirmed in that request; to be freed. */
 char *proposal_act_render(const struct proposal *proposal,
-                          const struct dataset_spec *spec);
+                          const struct dataset_spec *spec,
+                          enum acknowledged acknowledged);
 
-/* Reads the figures of a further epoch: {"epsilon","delta","order"}, the last of
- * which may be absent. Sets only these members of grant.
+/* Reads the figures of a further epoch, and what is confirmed:
+ * {"epsilon","delta","order"?,"acknowledge"?}. Sets only these members of grant.
  *   ST_INVALID  the error names the member */
-enum status further_grant_parse(struct grant *grant, const char *body, size_t size,
-                                struct error *error);
+enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
+                                const char *body, size_t size, struct error *error);
 
 /* Reads the body of a decision: {"reason"}, a line of at most LIMIT_REASON bytes.
  *   ST_INVALID  the error names the member */
 enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
                            size_t size, struct error *error);
+
+/* Reads the approval of a grant: {"reason","acknowledge"?}.
+ *   ST_INVALID  the error names the member */
+enum status grant_approval_parse(char reason[GRANT_REASON_SIZE],
+                                 enum acknowledged *acknowledged, const char *body,
+                                 size_t size, struct error *error);
 
 /* Reads an approval of a key's policy, whose body repeats the approved
  * policy: {"policy","reason"}. */

@@ -47,6 +47,29 @@ char *dataset_act_render(const struct dataset_spec *spec, bool anew)
     }
     if (anew)
         json_write_flag(&writer, "anew", true);
+    acknowledgement_write_if(&writer, spec->acknowledged);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *regrant_act_render(const struct grant *grant, enum acknowledged acknowledged)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_real(&writer, "epsilon", grant->epsilon);
+    json_write_real(&writer, "delta", grant->delta);
+    acknowledgement_write_if(&writer, acknowledged);
+    json_write_object_end(&writer);
+    return json_writer_close(&writer);
+}
+
+char *import_act_render(enum acknowledged acknowledged)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    acknowledgement_write_if(&writer, acknowledged);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

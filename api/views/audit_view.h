@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/requests/acknowledgement.h"
 #include "api/requests/dataset_request.h"
 #include "store/rows/audit_rows.h"
 
@@ -18,9 +19,16 @@
  * leaves empty. The caller frees the text of each function here. */
 char *audit_row_render(const struct audit_row *row);
 
-/* Returns {"public":true} or {"epsilon","delta"}, and "anew" if its schema was
- * declared before. */
+/* Returns {"public":true} or {"epsilon","delta"}, "anew" if its schema was declared
+ * before, and "acknowledge" if the request confirmed something. */
 char *dataset_act_render(const struct dataset_spec *spec, bool anew);
+
+/* Returns {}, with "acknowledge" if the request for the import confirmed something. */
+char *import_act_render(enum acknowledged acknowledged);
+
+/* Returns {"epsilon","delta"} of a further epoch that is granted on the host, and
+ * "acknowledge" as above. */
+char *regrant_act_render(const struct grant *grant, enum acknowledged acknowledged);
 
 struct job_act {
     const char *dataset, *algorithm;

@@ -141,6 +141,7 @@ char *charge_act_render(const struct charge_view *view)
     json_write_text(&writer, "engine", view->request->engine);
     json_write_real(&writer, "epsilon", view->figures.epsilon_planned);
     json_write_count(&writer, "ledger_seq", view->ledger_seq);
+    acknowledgement_write_if(&writer, view->request->acknowledged);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

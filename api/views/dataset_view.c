@@ -167,6 +167,7 @@ static void write_act(struct json_writer *writer, const struct import_act *act)
     json_write_text(writer, "via", act->via);
     json_write_text(writer, "address", act->address);
     json_write_text(writer, "request", act->request);
+    acknowledgement_write_if(writer, act->acknowledged);
     json_write_object_end(writer);
 }
 
@@ -204,8 +205,8 @@ static uint64_t count_or_zero(struct json_node node)
 
 static void read_code(enum status *status, struct json_node node)
 {
-    static const enum status codes[] = {ST_IMPORT_FAILED, ST_DUPLICATE_CONTENT,
-                                        ST_DISK_FULL, ST_INTERNAL};
+    static const enum status codes[] = {
+        ST_IMPORT_FAILED, ST_INVALID, ST_DUPLICATE_CONTENT, ST_DISK_FULL, ST_INTERNAL};
     const char *text = json_read_text(node);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (strcmp(text, status_wire(codes[i])) == 0) {
@@ -243,6 +244,7 @@ static void read_act(struct import_act *act, struct json_node node)
     read_word(act->via, sizeof act->via, json_member(&node, "via"));
     read_word(act->address, sizeof act->address, json_member(&node, "address"));
     read_word(act->request, sizeof act->request, json_member(&node, "request"));
+    act->acknowledged = acknowledgement_read(&node);
 }
 
 static void read_digest(char hex[SHA256_HEX_SIZE], struct json_node node)

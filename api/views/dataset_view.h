@@ -73,6 +73,7 @@ char *upload_render(const struct upload_view *view);
 struct
     import_act { /* who asked for the import now running; "": no one has to be named */
     char key[PRINCIPAL_KEY_SIZE], via[16], address[46], request[65];
+    enum acknowledged acknowledged; /* in the request for the import */
 };
 
 struct dataset_detail {

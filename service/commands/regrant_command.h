@@ -1,6 +1,6 @@
 /*
- * regrant_command.h - `epsilond regrant ID --epsilon E --delta D [--order A] --data-dir
- * DIR`: the owner of a dataset that a restored backup has frozen opens a new epoch of
+ * regrant_command.h - `epsilond regrant ID --epsilon E --delta D [--order A]
+ * [--acknowledge NAME]... --data-dir DIR`: the owner of a dataset that a restored backup has frozen opens a new epoch of
  * its budget, with the daemon stopped. The old epochs stay listed.
  */
 #ifndef SERVICE_COMMANDS_REGRANT_COMMAND_H

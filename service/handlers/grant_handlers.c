@@ -59,6 +59,23 @@ static enum status find(struct daemon_state *context, const struct request *requ
     return error_set(error, ST_NOT_FOUND, "no grant \"%s\"", id);
 }
 
+/* Returns what the approval of the proposal has to confirm; nothing once it is decided,
+ * or if it could not be granted now. */
+static enum acknowledged needed_by(struct daemon_state *context,
+                                   const struct proposal *proposal,
+                                   const struct dataset_spec *spec)
+{
+    enum acknowledged needed = ACKNOWLEDGED_NOTHING;
+    if (spec->is_public ||
+        proposal_state_at(proposal, clock_wall_ms()) != PROPOSAL_PENDING)
+        return ACKNOWLEDGED_NOTHING;
+    if (!proposal_is_further(proposal))
+        return acknowledgement_needed(spec->grant.epsilon, spec->grant.delta, 0);
+    enum status status =
+        regrant_needs(context, &spec->id, &proposal->further, &needed, NULL);
+    return status == ST_OK ? needed : ACKNOWLEDGED_NOTHING;
+}
+
 /* Renders a grant. A pending one says which grant it would replace, so that an officer
  * knows that someone else has approved another promise before. */
 static char *grant_text(struct daemon_state *context, const struct proposal *proposal,
@@ -70,7 +87,8 @@ static char *grant_text(struct daemon_state *context, const struct proposal *pro
     bool replaces = !proposal_is_further(proposal) &&
                     proposal_state_at(proposal, now_ms) == PROPOSAL_PENDING &&
                     dataset_declare_granted(context, &spec->id, &granted);
-    return proposal_render(proposal, spec, replaces ? &granted : NULL, now_ms);
+    return proposal_render(proposal, spec, replaces ? &granted : NULL,
+                           needed_by(context, proposal, spec), now_ms);
 }
 
 enum status handle_grant_get(struct daemon_state *context, struct request *request,
@@ -158,6 +176,7 @@ enum status handle_grant_list(struct daemon_state *context, struct request *requ
 struct decision {
     struct found found; /* before the decision */
     struct proposal decided;
+    enum acknowledged acknowledged; /* in the request that decides */
 };
 
 /* Grants what was proposed, in the name of the proposer. A public dataset has no
@@ -175,8 +194,9 @@ static enum status grant(struct daemon_state *context, struct store_tx *tx,
         &decided->decision};
     if (spec->is_public || decided->state != PROPOSAL_APPROVED)
         return ST_OK;
-    return is_further ? regrant_make(context, tx, &promise, error)
-                      : dataset_declare_grant(context, tx, &promise, error);
+    return is_further
+               ? regrant_make(context, tx, &promise, decision->acknowledged, error)
+               : dataset_declare_grant(context, tx, &promise, error);
 }
 
 static enum status tell(struct daemon_state *context, struct store_tx *tx,
@@ -185,7 +205,8 @@ static enum status tell(struct daemon_state *context, struct store_tx *tx,
 {
     struct audit_event act;
     const struct dataset_spec *spec = dataset_spec(decision->found.dataset);
-    char *detail = proposal_act_render(&decision->decided, spec);
+    char *detail =
+        proposal_act_render(&decision->decided, spec, decision->acknowledged);
     audit_event_begin(&act, context, request);
     act.row.object = spec->id.text;
     act.row.detail = detail;
@@ -240,6 +261,21 @@ static enum status check(const struct decision *decision,
     return ST_OK;
 }
 
+/* The second person confirms what the first has confirmed, in a request of their
+ * own. */
+static enum status check_acknowledged(struct daemon_state *context,
+                                      const struct decision *decision,
+                                      struct error *error)
+{
+    const struct dataset_spec *spec = dataset_spec(decision->found.dataset);
+    const struct proposal *proposal = &decision->found.proposal;
+    if (proposal_is_further(proposal))
+        return regrant_check(context, &spec->id, &proposal->further,
+                             decision->acknowledged, error);
+    return acknowledgement_check(decision->acknowledged,
+                                 needed_by(context, proposal, spec), error);
+}
+
 /* Returns whether the same principal has made the same decision before: the request was
  * sent again. */
 static bool is_repeated(const struct decision *decision,
@@ -252,14 +288,24 @@ static bool is_repeated(const struct decision *decision,
            strcmp(before->decision.reason, again->decision.reason) == 0;
 }
 
+static enum status read_decision(struct decision *decision,
+                                 char reason[GRANT_REASON_SIZE],
+                                 const struct request *request,
+                                 enum proposal_state state, struct error *error)
+{
+    const char *body = request->body != NULL ? request->body : "";
+    return state == PROPOSAL_APPROVED
+               ? grant_approval_parse(reason, &decision->acknowledged, body,
+                                      request->body_size, error)
+               : decision_parse(reason, body, request->body_size, error);
+}
+
 static enum status decide(struct daemon_state *context, struct request *request,
                           enum proposal_state state, struct error *error)
 {
-    struct decision decision;
+    struct decision decision = {.acknowledged = ACKNOWLEDGED_NOTHING};
     struct grant_approval how = {0};
-    enum status status =
-        decision_parse(how.reason, request->body != NULL ? request->body : "",
-                       request->body_size, error);
+    enum status status = read_decision(&decision, how.reason, request, state, error);
     if (status == ST_OK)
         status = find(context, request, &decision.found, error);
     if (status != ST_OK)
@@ -273,6 +319,8 @@ static enum status decide(struct daemon_state *context, struct request *request,
         decision.decided = decision.found.proposal;
     } else {
         status = check(&decision, &request->caller.principal, error);
+        if (status == ST_OK && state == PROPOSAL_APPROVED)
+            status = check_acknowledged(context, &decision, error);
         if (status == ST_OK)
             status = commit(context, request, &decision, error);
     }

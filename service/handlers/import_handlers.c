@@ -112,6 +112,22 @@ static struct import_report *take_report(const struct daemon_state *context,
                                &request->caller.principal);
 }
 
+/* Reads what the request confirms. Only delta is compared with n, and only private data
+ * have one, so anything else is refused before a file is read. */
+static enum status read_acknowledged(enum acknowledged *acknowledged,
+                                     const struct request *request,
+                                     const struct dataset *dataset, struct error *error)
+{
+    enum status status =
+        acknowledgement_parse(acknowledged, request->body != NULL ? request->body : "",
+                              request->body_size, error);
+    enum acknowledged possible =
+        dataset_spec(dataset)->is_public ? ACKNOWLEDGED_NOTHING : ACKNOWLEDGED_DELTA;
+    if (status != ST_OK || (*acknowledged & ~(unsigned)possible) == 0)
+        return status;
+    return acknowledgement_check(*acknowledged, possible, error);
+}
+
 enum status handle_dataset_import(struct daemon_state *context, struct request *request,
                                   struct error *error)
 {
@@ -119,12 +135,16 @@ enum status handle_dataset_import(struct daemon_state *context, struct request *
     struct dataset *dataset;
     struct import_failure failure = {0};
     struct audit_event act;
+    enum acknowledged acknowledged = ACKNOWLEDGED_NOTHING;
     const struct access_question question = handler_question(request);
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     audit_event_begin(&act, context, request);
     if (status == ST_OK)
-        status = importer_start(context, dataset, &act.row, &begun, &failure, error);
+        status = read_acknowledged(&acknowledged, request, dataset, error);
+    const struct import_request asked = {&act.row, acknowledged};
+    if (status == ST_OK)
+        status = importer_start(context, dataset, &asked, &begun, &failure, error);
     if (status == ST_OK) /* load the account; poll_dataset_import may not wait */
         ledger_touched(context->ledger, &dataset_spec(dataset)->id);
     if (status == ST_OK)
@@ -152,6 +172,8 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
         return ST_OK;
     }
     if (info.state == DATASET_FAILED) {
+        if (failure.status == ST_INVALID) /* only what was confirmed can be wrong */
+            return error_set_at(error, ST_INVALID, "/acknowledge", "%s", failure.text);
         struct import_report *report = take_report(context, request);
         error_set(error, failure.status, "%s", failure.text);
         status = refuse_import(request, failure.file[0] != '\0' ? &failure : NULL,

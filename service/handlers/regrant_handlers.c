@@ -22,6 +22,7 @@ struct asking { /* a request for a further epoch of a dataset's budget */
     struct dataset_info info;
     /* The proposal, kept if a second person decides. */
     struct proposal proposal;
+    enum acknowledged acknowledged; /* in this request */
 };
 
 static enum status find(struct daemon_state *context, const struct request *request,
@@ -67,8 +68,8 @@ static enum status tell(struct daemon_state *context, struct store_tx *tx,
                         struct error *error)
 {
     struct audit_event act;
-    char *detail =
-        proposal_act_render(&asking->proposal, dataset_spec(asking->dataset));
+    char *detail = proposal_act_render(&asking->proposal, dataset_spec(asking->dataset),
+                                       asking->acknowledged);
     audit_event_begin(&act, context, request);
     act.row.detail = detail;
     enum status status = audit_trail_append(tx, &act.row, error);
@@ -93,7 +94,7 @@ static enum status grant(struct daemon_state *context, struct store_tx *tx,
     const struct ledger_promise promise = {&dataset_spec(asking->dataset)->id,
                                            &asking->proposal.further,
                                            &request->caller.principal, NULL};
-    return regrant_make(context, tx, &promise, error);
+    return regrant_make(context, tx, &promise, asking->acknowledged, error);
 }
 
 static enum status commit(struct daemon_state *context, const struct request *request,
@@ -121,7 +122,8 @@ static enum status reply(struct daemon_state *context, struct request *request,
     char *text;
     if (asking->proposal.state == PROPOSAL_PENDING) {
         reply_json(&request->reply, MHD_HTTP_ACCEPTED,
-                   proposal_render(&asking->proposal, spec, NULL, clock_wall_ms()));
+                   proposal_render(&asking->proposal, spec, NULL, asking->acknowledged,
+                                   clock_wall_ms()));
         return ST_OK;
     }
     enum status status = budget_text(&text, context->ledger, spec, error);
@@ -137,12 +139,12 @@ enum status handle_dataset_regrant(struct daemon_state *context,
     struct proposal *proposal = &asking.proposal;
     enum status status = find(context, request, &asking, error);
     if (status == ST_OK)
-        status = further_grant_parse(&proposal->further,
+        status = further_grant_parse(&proposal->further, &asking.acknowledged,
                                      request->body != NULL ? request->body : "",
                                      request->body_size, error);
     if (status == ST_OK)
         status = regrant_check(context, &dataset_spec(asking.dataset)->id,
-                               &proposal->further, error);
+                               &proposal->further, asking.acknowledged, error);
     if (status != ST_OK)
         return status;
     memcpy(proposal->proposed_by, request->caller.principal.name,

@@ -9,13 +9,15 @@
 #ifndef SERVICE_INGEST_IMPORT_EVENT_H
 #define SERVICE_INGEST_IMPORT_EVENT_H
 
+#include "api/requests/acknowledgement.h"
 #include "store/rows/audit_rows.h"
 
 struct dataset;
 
-/* Returns the stored part of the act. Its actor and project are the dataset's owner and
- * project. */
-struct import_act import_event_of(const struct audit_row *row);
+/* Returns the stored part of the act: of its row, and what its request confirms. Its
+ * actor and project are the dataset's owner and project. */
+struct import_act import_event_of(const struct audit_row *row,
+                                  enum acknowledged acknowledged);
 
 /* Appends the act, as of the current second. Does nothing for an import that an earlier
  * version began: it has its row already, and its act is not stored.

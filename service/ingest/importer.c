@@ -12,6 +12,7 @@
 #include "service/audit/audit_trail.h"
 #include "service/config/config.h"
 #include "service/datasets/duplicate_datasets.h"
+#include "service/ingest/confirmation.h"
 #include "service/ingest/import_event.h"
 #include "service/ingest/import_padding.h"
 #include "service/ingest/import_reports.h"
@@ -92,7 +93,7 @@ static void await_report(struct daemon_state *context, const struct dataset_spec
 }
 
 enum status importer_start(struct daemon_state *context, struct dataset *dataset,
-                           const struct audit_row *act, bool *begun,
+                           const struct import_request *request, bool *begun,
                            struct import_failure *failure, struct error *error)
 {
     struct dataset_info info;
@@ -118,12 +119,13 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
     if (datasets_importing(context->datasets) >= IMPORTS_MAX)
         return error_set(error, ST_QUEUE_FULL, "too many imports wait");
     info.state = DATASET_IMPORTING;
-    info.detail = (struct dataset_detail){.act = import_event_of(act)};
+    info.detail = (struct dataset_detail){
+        .act = import_event_of(request->act, request->acknowledged)};
     status = move(context, dataset, &info, error);
     if (status != ST_OK)
         return status;
     *begun = true;
-    await_report(context, dataset_spec(dataset), act);
+    await_report(context, dataset_spec(dataset), request->act);
     if (!store_shared(context->store)) /* otherwise a worker does (import_claim_take) */
         CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
@@ -184,6 +186,24 @@ static enum status check_parts(const struct dataset_spec *spec, uint64_t records
                                           : "too few records for this holdout: none "
                                             "would be left to train on");
     return ST_OK;
+}
+
+/* Checks what the request for the import has confirmed, now that n is known. */
+static enum status check_acknowledged(struct daemon_state *context,
+                                      const struct dataset *dataset, uint64_t records,
+                                      struct import_failure *failure)
+{
+    struct dataset_info begun;
+    struct error error = {0};
+    enum acknowledged needed = ACKNOWLEDGED_NOTHING;
+    enum status status = ST_OK;
+    dataset_read(context->datasets, dataset, &begun);
+    if (!dataset_spec(dataset)->is_public)
+        status = confirmation_of_units(context, &dataset_spec(dataset)->id, records,
+                                       &needed, &error);
+    if (status == ST_OK)
+        status = acknowledgement_check(begun.detail.act.acknowledged, needed, &error);
+    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
 }
 
 static enum status check_twins(struct daemon_state *context,
@@ -255,6 +275,8 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
         return status;
     describe(info, spec, &result);
     status = check_parts(spec, result.records, failure);
+    if (status == ST_OK)
+        status = check_acknowledged(context, dataset, result.records, failure);
     if (status != ST_OK)
         return status;
     status = check_twins(context, dataset, info, &error);
@@ -276,7 +298,8 @@ static void remove_uploads(struct daemon_state *context,
 static struct import_failure reason_of(const struct import_failure *failure)
 {
     struct import_failure ours = {.status = ST_INTERNAL};
-    if (failure->status == ST_IMPORT_FAILED || failure->status == ST_DUPLICATE_CONTENT)
+    if (failure->status == ST_IMPORT_FAILED || failure->status == ST_INVALID ||
+        failure->status == ST_DUPLICATE_CONTENT)
         return *failure;
     if (failure->status == ST_DISK_FULL)
         ours.status = ST_DISK_FULL;
@@ -409,8 +432,8 @@ static enum status settle_duplicate(struct daemon_state *context,
  * service. */
 static bool is_refused(enum status status)
 {
-    return status == ST_IMPORT_FAILED || status == ST_DUPLICATE_CONTENT ||
-           status == ST_DISK_FULL;
+    return status == ST_IMPORT_FAILED || status == ST_INVALID ||
+           status == ST_DUPLICATE_CONTENT || status == ST_DISK_FULL;
 }
 
 /* Keeps the report of a refused file for the key that sent it. */

@@ -13,13 +13,22 @@
 #ifndef SERVICE_INGEST_IMPORTER_H
 #define SERVICE_INGEST_IMPORTER_H
 
-#include "base/principal.h"
-#include "store/rows/audit_rows.h"
+#include <stdbool.h>
 
+#include "api/requests/acknowledgement.h"
+#include "base/principal.h"
+#include "base/status.h"
+
+struct audit_row;
 struct daemon_state;
 struct dataset;
 struct import_failure;
 struct principal;
+
+struct import_request {          /* a request for an import */
+    const struct audit_row *act; /* who asks */
+    enum acknowledged acknowledged;
+};
 
 /* Imports that were requested and have not ended, including the one under way. */
 enum { IMPORTS_MAX = 65 };
@@ -40,7 +49,7 @@ enum { IMPORTS_MAX = 65 };
  *   ST_IO             the store is poisoned
  * On failure nothing has changed. */
 enum status importer_start(struct daemon_state *context, struct dataset *dataset,
-                           const struct audit_row *act, bool *begun,
+                           const struct import_request *request, bool *begun,
                            struct import_failure *failure, struct error *error);
 
 /* Returns what reader may know of why an import failed. The dataset's owner may know

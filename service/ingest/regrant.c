@@ -2,6 +2,7 @@
 
 #include "accountant/ledger/ledger_freeze.h"
 #include "accountant/ledger/ledger_view.h"
+#include "service/ingest/confirmation.h"
 #include "service/process/daemon_state.h"
 
 /* Sets whole to the grant with the properties of the budget that never change. */
@@ -25,23 +26,37 @@ static enum status complete(struct daemon_state *context,
     return ST_OK;
 }
 
-enum status regrant_make(struct daemon_state *context, struct store_tx *tx,
-                         const struct ledger_promise *promise, struct error *error)
+enum status regrant_needs(struct daemon_state *context,
+                          const struct dataset_id *dataset, const struct grant *grant,
+                          enum acknowledged *needed, struct error *error)
 {
     struct grant whole;
-    struct ledger_promise made = *promise;
-    enum status status =
-        complete(context, promise->dataset, promise->grant, &whole, error);
-    made.grant = &whole;
-    return status == ST_OK ? ledger_regrant(context->ledger, tx, &made, error) : status;
+    enum status status = complete(context, dataset, grant, &whole, error);
+    return status == ST_OK
+               ? confirmation_of_epoch(context, dataset, &whole, needed, error)
+               : status;
 }
 
 enum status regrant_check(struct daemon_state *context,
                           const struct dataset_id *dataset, const struct grant *grant,
-                          struct error *error)
+                          enum acknowledged acknowledged, struct error *error)
 {
-    struct filter unused;
+    enum acknowledged needed;
+    enum status status = regrant_needs(context, dataset, grant, &needed, error);
+    return status == ST_OK ? acknowledgement_check(acknowledged, needed, error)
+                           : status;
+}
+
+enum status regrant_make(struct daemon_state *context, struct store_tx *tx,
+                         const struct ledger_promise *promise,
+                         enum acknowledged acknowledged, struct error *error)
+{
     struct grant whole;
-    enum status status = complete(context, dataset, grant, &whole, error);
-    return status == ST_OK ? filter_of(&unused, &whole, error) : status;
+    struct ledger_promise made = *promise;
+    enum status status =
+        regrant_check(context, promise->dataset, promise->grant, acknowledged, error);
+    if (status == ST_OK)
+        status = complete(context, promise->dataset, promise->grant, &whole, error);
+    made.grant = &whole;
+    return status == ST_OK ? ledger_regrant(context->ledger, tx, &made, error) : status;
 }

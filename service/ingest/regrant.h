@@ -8,20 +8,30 @@
 #define SERVICE_INGEST_REGRANT_H
 
 #include "accountant/ledger/entry.h"
+#include "api/requests/acknowledgement.h"
 
 struct daemon_state;
 
 /* Grants the promise in tx. Only epsilon, delta and order of the grant are used;
- * relation, unit and division are the budget's and never change.
+ * relation, unit and division are the budget's and never change. Whoever grants it has
+ * confirmed `acknowledged` (confirmation.h).
  *   ST_DATASET_NOT_FROZEN  the budget's epoch is in force
+ *   ST_INVALID             also: what is confirmed is not what has to be
  *   ST_DATASET_IN_USE, ST_INVALID, ST_NOT_FOUND  as ledger_regrant */
 enum status regrant_make(struct daemon_state *context, struct store_tx *tx,
-                         const struct ledger_promise *promise, struct error *error);
+                         const struct ledger_promise *promise,
+                         enum acknowledged acknowledged, struct error *error);
 
 /* Checks whether regrant_make would accept that grant now, apart from what jobs still
  * hold. */
 enum status regrant_check(struct daemon_state *context,
                           const struct dataset_id *dataset, const struct grant *grant,
-                          struct error *error);
+                          enum acknowledged acknowledged, struct error *error);
+
+/* *needed = what regrant_make requires to be confirmed for that grant.
+ *   as regrant_check */
+enum status regrant_needs(struct daemon_state *context,
+                          const struct dataset_id *dataset, const struct grant *grant,
+                          enum acknowledged *needed, struct error *error);
 
 #endif

@@ -246,6 +246,16 @@ bool charges_open_on(struct charges *charges, const struct dataset_id *dataset)
     return count > 0;
 }
 
+uint64_t charges_records(struct charges *charges, const struct dataset_id *dataset)
+{
+    for (size_t i = charges_count(charges); i-- > 0;) {
+        const struct charge_request *declared = charge_declared(charges_at(charges, i));
+        if (strcmp(declared->dataset.text, dataset->text) == 0 && declared->records > 0)
+            return declared->records;
+    }
+    return 0;
+}
+
 struct charges_tally charges_tally(struct charges *charges)
 {
     pthread_mutex_lock(&charges->lock);

@@ -110,6 +110,10 @@ struct charge **charges_list_open(struct charges *charges,
 /* Returns whether any charge on the dataset is OPEN. */
 bool charges_open_on(struct charges *charges, const struct dataset_id *dataset);
 
+/* Returns the number of records in the newest charge on the dataset that names one; 0
+ * if none does. */
+uint64_t charges_records(struct charges *charges, const struct dataset_id *dataset);
+
 /* Returns how many charges there are in each state. */
 struct charges_tally {
     size_t by_state[CHARGE_STATE_COUNT];

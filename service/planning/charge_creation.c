@@ -10,6 +10,7 @@
 #include "service/datasets/duplicate_datasets.h"
 #include "service/http/blob_prefetch.h"
 #include "service/http/caller.h"
+#include "service/ingest/confirmation.h"
 #include "service/jobs/charges.h"
 #include "service/process/daemon_state.h"
 
@@ -19,19 +20,6 @@ void charge_creation_fini(struct charge_creation *charging)
 {
     charge_request_fini(&charging->declared);
     mechanism_fini(&charging->mechanism);
-}
-
-/* Returns the number of records in the newest charge on the dataset that names one; 0
- * if none does. */
-static uint64_t records_before(struct charges *charges,
-                               const struct dataset_id *dataset)
-{
-    for (size_t i = charges_count(charges); i-- > 0;) {
-        const struct charge_request *declared = charge_declared(charges_at(charges, i));
-        if (strcmp(declared->dataset.text, dataset->text) == 0 && declared->records > 0)
-            return declared->records;
-    }
-    return 0;
 }
 
 /* The number of records is public, and part of the definition of neighbours. If the
@@ -48,12 +36,29 @@ static enum status check_records(const struct charge_creation *charging,
             "is required: the dataset is not imported, so its number of "
             "records has to be declared");
     uint64_t known = is_here ? info->detail.records
-                             : records_before(charging->context->charges,
-                                              &charging->declared.dataset);
+                             : charges_records(charging->context->charges,
+                                               &charging->declared.dataset);
     if (named > 0 && known > 0 && named != known)
         return error_set_at(error, ST_INVALID, "/records",
                             "the dataset has %llu records", (unsigned long long)known);
     return ST_OK;
+}
+
+/* Checks what the charge confirms. Without an import, delta is first compared with n
+ * here, and a charge is all that uses the budget. */
+static enum status check_acknowledged(const struct charge_creation *charging,
+                                      const struct dataset_info *info,
+                                      struct error *error)
+{
+    enum acknowledged needed = ACKNOWLEDGED_NOTHING;
+    const struct charge_request *declared = &charging->declared;
+    enum status status = ST_OK;
+    if (info->state != DATASET_READY)
+        status = confirmation_of_units(charging->context, &declared->dataset,
+                                       declared->records, &needed, error);
+    return status == ST_OK
+               ? acknowledgement_check(declared->acknowledged, needed, error)
+               : status;
 }
 
 static enum status check_dataset(const struct charge_creation *charging,
@@ -86,6 +91,8 @@ static enum status check_dataset(const struct charge_creation *charging,
             error, ST_INVALID, "/unit", "the dataset's unit of privacy is the %s",
             privacy_unit_name(schema_unit(&dataset_spec(dataset)->schema)));
     status = check_records(charging, &info, error);
+    if (status == ST_OK)
+        status = check_acknowledged(charging, &info, error);
     if (status == ST_OK && info.state == DATASET_READY)
         status = duplicate_datasets_check(&search, dataset, &info, error);
     return status;

@@ -1,4 +1,5 @@
 // Makes the request that declares a dataset, from a form of texts.
+import {WEAK_EPSILON, confirming, isWeak} from './confirmation.js';
 import {read} from './schema_form.js';
 
 export const formats = {
@@ -24,7 +25,7 @@ export function isOfPersons({format, columns, privacy_id}) {
 // Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
   return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', missing: '', columns: [], shape: '', scale: '', count: '',
-    low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1'};
+    low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1', confirmed: new Set()};
 }
 
 function numbers(text) {
@@ -71,6 +72,7 @@ function privacyOf(form) {
 
 export function declarationOf(form) {
   const body = {id: form.id.trim(), format: form.format, task: form.task, privacy: privacyOf(form)};
+  if (form.privacy === 'private' && isWeak(read(form.epsilon))) Object.assign(body, confirming([WEAK_EPSILON].filter((name) => form.confirmed.has(name))));
   if (form.privacy === 'private' && form.held === 'share') body.holdout = read(form.holdout);
   if (form.privacy === 'private' && isOfPersons(form) && form.rows_kept) body.rows_kept = read(form.rows_kept);
   if (form.format === 'csv') {

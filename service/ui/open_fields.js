@@ -1,5 +1,6 @@
 // The fields of the form that registers a dataset which are empty or cannot be right. The page finds them before it
 // sends anything, so that a person sees all of them at once, in plain words.
+import {WEAK_EPSILON, isWeak} from './confirmation.js';
 import {filesOf} from './declaration.js';
 import {read} from './schema_form.js';
 
@@ -52,23 +53,25 @@ function* shapeFields(form) {
   if (task === 'regression') yield* span('/target/range', form.target_low, form.target_high, 'the range of the answers');
 }
 
-function* privacyFields(form) {
+function* privacyFields(form, asked) {
   if (form.privacy === '') yield {id: 'privacy-private', need: 'who may see the records', text: 'Choose one of the two.'};
   if (form.privacy !== 'private') return;
   yield* number('/privacy/epsilon', form.epsilon, 'an epsilon');
   yield* number('/privacy/delta', form.delta, 'a delta');
+  if ([...(isWeak(read(form.epsilon)) ? [WEAK_EPSILON] : []), ...asked].some((name) => !form.confirmed.has(name))) yield {id: '/acknowledge', need: 'your confirmation of the weak promise', text: 'Tick this to confirm it.'};
   if (form.held === 'share') yield* number('/holdout', form.holdout, 'the share that is held out');
 }
 
 // Returns the open fields from the top of the page to its end, as {id, column, need, text}. id is the id of the
-// element, column the index of the column that it belongs to. files and places have what is to be sent, by name.
-export function openFields(form, {files, places, stated}) {
+// element, column the index of the column that it belongs to. files and places have what is to be sent, by name; asked
+// has the names of the confirmations that an import asked for.
+export function openFields(form, {files, places, stated, asked}) {
   const found = [];
   for (const name of filesOf(form)) if (!files[name] && !places[name]?.url) found.push({id: `file-${name}`, need: filesOf(form).length > 1 ? `the file “${name}”` : 'a file', text: 'Choose a file, or give its address.'});
   if (form.id.trim() === '') found.push({id: '/id', need: 'a name', text: 'Give the dataset a name.'});
   if (form.format === 'csv') form.columns.forEach((column, i) => found.push(...columnFields(column, i, form)));
   else found.push(...shapeFields(form));
-  found.push(...privacyFields(form));
+  found.push(...privacyFields(form, asked));
   if (!stated) found.push({id: 'state', need: 'your statement', text: 'Tick this to register.'});
   return found;
 }

@@ -1,6 +1,7 @@
 // Proposals that wait for a second person: grants, with the promise and its proposer, and wider policies of keys.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
+import {confirming, ticks} from './confirmation.js';
 import {age, epsilon} from './format.js';
 import {facts, promise} from './grant_card.js';
 import {empty, loading, trouble} from './notice.js';
@@ -22,6 +23,7 @@ function past(grant) {
 
 export function open(view) {
   const reasons = new Map(); // the texts typed so far, by id of the grant or key
+  const confirmed = new Map(); // what is ticked so far, by id of the grant
   let waiting = null; // the pending grants
   let policies = [];
   let done = [];
@@ -46,17 +48,19 @@ export function open(view) {
     draw();
   };
   // Makes the field for the reason, and the buttons that decide about the proposal at path.
-  const answers = (path, id, name, record, more) => {
+  const answers = (path, id, name, record, more, weak = []) => {
     if (!may('grants:approve')) return html`<p class="quiet">Your key may not approve grants.</p>`;
     const ready = !busy && (reasons.get(id) ?? '').trim() !== '';
-    return html`<div class="field"><label for=${id}>Why, for the ${record}</label><input type="text" id=${id} maxlength="200" .value=${reasons.get(id) ?? ''}
+    if (!confirmed.has(id)) confirmed.set(id, new Set());
+    const meant = weak.every((one) => confirmed.get(id).has(one));
+    return html`${ticks(weak, confirmed.get(id), () => draw())}<div class="field"><label for=${id}>Why, for the ${record}</label><input type="text" id=${id} maxlength="200" .value=${reasons.get(id) ?? ''}
         @input=${({target}) => (reasons.set(id, target.value), draw())}></div>
-      <div class="actions"><button class="button accent" ?disabled=${!ready} @click=${decide(path, id, name, 'approve', more)}>Approve</button>
+      <div class="actions"><button class="button accent" ?disabled=${!ready || !meant} @click=${decide(path, id, name, 'approve', {...more, ...confirming(weak)})}>Approve</button>
       <button class="button" ?disabled=${!ready} @click=${decide(path, id, name, 'reject')}>Reject</button></div>`;
   };
   const card = (grant) => html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
       <p>${promise(grant)}</p>${facts(grant)}
-      ${grant.kind === 'regrant' ? nothing : html`<p class="quiet">What its columns may hold is on its page, and becomes public with the approval.</p>`}${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger')}</section>`;
+      ${grant.kind === 'regrant' ? nothing : html`<p class="quiet">What its columns may hold is on its page, and becomes public with the approval.</p>`}${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger', {}, grant.acknowledge)}</section>`;
   const policyCard = (one) => html`<section class="card"><h2>The limits of ${one.owner ? `${one.owner}’s key` : 'a key'} <span class="id">${one.id}</span></h2>
       <p><b>${policyWords(one.policy)}</b>, which is more than the key may spend now.</p>
       ${facts({proposed_by: one.proposed_by, propose_time: one.time, lapse_time: new Date(Date.parse(one.time) + LAPSE_MS).toISOString()})}

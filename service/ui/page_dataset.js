@@ -9,6 +9,7 @@ import {age, bare, bytes, count, delta, epsilon, plain, jobName, quality, shortI
 import {swatch} from './gauge.js';
 import {forgetImport, grantCard, isRemembered} from './grant_card.js';
 import {deadEnd, empty, loading, question, trouble} from './notice.js';
+import {askedBy, confirming, ticks} from './confirmation.js';
 import {regrantCard} from './regrant_card.js';
 import {isAlive} from './stream.js';
 import {watch} from './watch.js';
@@ -109,7 +110,7 @@ function facts(dataset) {
     ${reason(dataset.state_reason)} ${barred(dataset.grant) ? waits(dataset.grant) : nothing}`;
 }
 
-function page({dataset, budget, jobs, charges, entries, head, history, load}, problem, {editor, regrant, asked, ask}) {
+function page({dataset, budget, jobs, charges, entries, head, history, load}, problem, {editor, regrant, asked, ask, confirm}) {
   const trains = dataset.state === 'READY';
   return html`<p class="crumb"><a href="/ui/datasets">Datasets</a> /</p><div class="head"><div><h1>${dataset.display_name ?? dataset.id}</h1>
     <p class="quiet">${dataset.display_name ? html`<span class="id">${dataset.id}</span> · ` : nothing}${facts(dataset)} ${tags(dataset)}</p></div>
@@ -120,14 +121,15 @@ function page({dataset, budget, jobs, charges, entries, head, history, load}, pr
     ${!may(trains ? 'jobs:submit' : 'datasets:admin') ? nothing
       : trains ? html`<a class="button accent" href="/ui/train?dataset=${dataset.id}">Train on it</a>`
       : html`<a class="button accent" href="/ui/register?dataset=${dataset.id}">Declare and upload</a>`}</div></div>
-    ${trouble(problem)}${asked()}${editor.form()}${grantCard(dataset, isRemembered(dataset.id))}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
+    ${trouble(problem)}${confirm()}${asked()}${editor.form()}${grantCard(dataset, isRemembered(dataset.id))}${budget ? html`${budgetCards(budget)}${regrant(budget)}` : nothing}
     <div class="two"><div>${budget && !budget.frozen ? roomCard(budget) : nothing}${jobsCard(jobs, dataset.id, budget)}${chargesCard(charges)}</div>
       <div>${budget ? historyCard(history, budget) : nothing}${publicCard(dataset)}${entries ? ledgerCard(entries, head, dataset.id) : nothing}</div></div>`;
 }
 
 export function open(view) {
   const path = `/v1/datasets/${encodeURIComponent(view.id)}`;
-  const shown = {load: () => post(`${path}:import`, {}).then(() => view.go(`/ui/datasets/${view.id}`), (error) => {
+  const confirmed = new Set();
+  const shown = {load: () => post(`${path}:import`, confirming(askedBy(problem).filter((name) => confirmed.has(name)))).then(() => view.go(`/ui/datasets/${view.id}`), (error) => {
     problem = error;
     draw();
   })};
@@ -159,6 +161,11 @@ export function open(view) {
   const asked = () => (asking ? question('Delete the content of this dataset?', `The records and what was uploaded go for good. Its name, its ledger and ${
     shown.budget ? `the ${epsilon(shown.budget.epsilon_spent)} that was spent stay` : 'what was declared stay'}, and so do its jobs and models.`,
   ['Delete it', drop], ['Keep it', ask(false)]) : nothing);
+  // Asks for what the import asked for, which finds out n.
+  const confirm = () => {
+    const names = askedBy(problem);
+    return names.length ? html`${ticks(names, confirmed, () => draw())}<p><button class="button" id="import" ?disabled=${names.some((name) => !confirmed.has(name))} @click=${shown.load}>Import</button></p>` : nothing;
+  };
   // Starts the import that was asked for when the dataset was registered, once the grant is approved.
   const importApproved = async (signal) => {
     const {state, grant} = shown.dataset;
@@ -169,7 +176,7 @@ export function open(view) {
     await post(`${path}:import`, {}).catch((error) => (problem = error));
     shown.dataset = await get(path, signal);
   };
-  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true)}) : problem ? deadEnd(problem, 'dataset', view.id, ['/ui/datasets', 'all datasets']) : loading);
+  const draw = () => view.draw(shown.dataset && shown.jobs ? page(shown, problem, {editor, regrant, asked, ask: ask(true), confirm}) : problem ? deadEnd(problem, 'dataset', view.id, ['/ui/datasets', 'all datasets']) : loading);
   view.title(`${view.id} · epsilond`);
   draw();
   watch(view.signal, async (signal) => {

@@ -2,6 +2,7 @@
 import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
+import {WEAK_DELTA, WEAK_EPSILON, askedBy, confirming, isWeak, ticks} from './confirmation.js';
 import {guess, head} from './csv_guess.js';
 import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, kept as keptColumns} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
@@ -18,7 +19,8 @@ const kept = [['', '16 (default)'], ...['1', '2', '4', '8'].map((rows) => [rows,
 const COLUMNS_SHOWN = 200;
 
 // Makes the error of an import that failed, with the place in the file.
-function refused({detail, file, line, column}) {
+function refused({code, detail, file, line, column}) {
+  if (code === 'invalid_argument') return Object.assign(new Error(detail), {errors: [{pointer: '/acknowledge', detail}], body: {}});
   const place = [file && `file ${file}`, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
   return Object.assign(new Error(`The file was not imported: ${detail}${place ? ` (${place})` : ''}.`),
     {body: {advice: 'Correct the declaration or the file and send both again: nothing was spent.'}});
@@ -40,6 +42,8 @@ class Page {
     this.read = null; // the guess from the beginning of the file (csv_guess.js)
     this.stated = false;
     this.tried = false; // whether the user has tried to register: from then on open fields are marked
+    this.asked = []; // confirmations that the import asked for, which finds out n
+    this.arrived = null; // the body whose files have arrived, while the import waits for a confirmation
     this.problem = null;
     this.step = null; // the current step, and the share of it that is done
     this.key = keyring();
@@ -61,12 +65,16 @@ class Page {
 
   set(name, value) {
     this.form[name] = value;
+    if (name === 'epsilon') this.form.confirmed.delete(WEAK_EPSILON);
+    if (name === 'delta') this.form.confirmed.delete(WEAK_DELTA);
+    if (name === 'delta') this.asked = [];
     this.draw();
   }
 
   async take(name, file) {
     if (!file) return;
     this.files[name] = file;
+    this.arrived = null;
     if (this.form.format === 'csv' && name === 'data') {
       this.head = await head(file);
       this.look();
@@ -108,13 +116,15 @@ class Page {
     const path = `/v1/datasets/${encodeURIComponent(body.id)}`;
     this.problem = null;
     try {
-      this.show('Promising');
-      const made = await post('/v1/datasets', body, {key: this.key(body)});
-      for (const name of filesOf(this.form)) await this.bring(`${path}/files/${name}`, name);
-      if (barred(made.grant)) remember(made.id);
-      if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
+      if (this.arrived !== JSON.stringify(body)) {
+        this.show('Promising');
+        const made = await post('/v1/datasets', body, {key: this.key(body)});
+        for (const name of filesOf(this.form)) await this.bring(`${path}/files/${name}`, name);
+        if (barred(made.grant)) remember(made.id);
+        if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
+      }
       this.show('Importing');
-      await post(`${path}:import`, {});
+      await post(`${path}:import`, confirming(this.asked.filter((name) => this.form.confirmed.has(name))));
       this.follow(path);
     } catch (error) {
       this.fail(error.code === 'import_failed' ? refused(error.body) : error);
@@ -159,6 +169,8 @@ class Page {
     if (error.name === 'AbortError') return;
     this.step = null;
     this.problem = error;
+    const asked = askedBy(error).filter((name) => name === WEAK_DELTA);
+    if (asked.length) [this.asked, this.arrived] = [asked, JSON.stringify(declarationOf(this.form))];
     this.draw();
     this.view.say(error.message);
     const [first] = (error.errors ?? []).map(({pointer}) => fieldAt(pointer)).filter(Boolean);
@@ -298,7 +310,7 @@ class Page {
         ${this.text('/privacy/delta', 'delta', 'Delta', 'The small chance that the bound fails: well below one over the number of records.')}
         ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
         ${isOfPersons(form) ? this.select('/rows_kept', 'rows_kept', 'Rows kept of each person', kept,
-          'If a person has more, these are drawn at random. Every person takes the space of this many rows, so that the size of the data does not show how many they have; no step reads more.') : nothing}</div>${this.holdoutChoice()}`}</section>`;
+          'If a person has more, these are drawn at random. Every person takes the space of this many rows, so that the size of the data does not show how many they have; no step reads more.') : nothing}</div>${ticks([...(isWeak(value) ? [WEAK_EPSILON] : []), ...this.asked], form.confirmed, () => this.draw())}${this.wrong('/acknowledge')}${this.holdoutChoice()}`}</section>`;
   }
 
   // The holdout cannot be chosen later, so that the form names both choices and what each means.

@@ -503,11 +503,14 @@ static void answer_grants(json_t *answers, const struct dataset_spec *spec)
                                 .created_by = "ana"};
     take_answer(answers, "Dataset", dataset_render(&view));
     take_answer(answers, "DatasetSummary", dataset_summary_render(&view));
-    take_answer(answers, "Grant", proposal_render(&proposal, spec, &spec->grant, 2000));
+    take_answer(
+        answers, "Grant",
+        proposal_render(&proposal, spec, &spec->grant, ACKNOWLEDGED_EPSILON, 2000));
     proposal.state = PROPOSAL_APPROVED;
     proposal.decision = (struct grant_approval){"bob", "looked at it"};
     proposal.decide_ms = 5000;
-    char *items[] = {proposal_render(&proposal, spec, NULL, 6000)};
+    char *items[] = {
+        proposal_render(&proposal, spec, NULL, ACKNOWLEDGED_NOTHING, 6000)};
     take_answer(answers, "GrantPage", page_render("grants", items, 1, NULL));
     free(items[0]);
 }

@@ -22,7 +22,7 @@ import write_openapi  # noqa: E402
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BODY = {"json": "application/json", "predict": "application/json",
         "patch": "application/merge-patch+json",
-        "empty": "application/json", "file": "application/octet-stream"}
+        "empty": "application/json", "optional": "application/json", "file": "application/octet-stream"}
 failures = []
 
 
@@ -89,7 +89,7 @@ def check_operation(document, key, operation, route):
     check((body is None) == (route["body"] == "none"), f"{key}: request body")
     if body is not None and route["body"] != "none":
         check(list(body["content"]) == [BODY[route["body"]]], f"{key}: content type")
-        check(body["required"] == (route["body"] != "empty"), f"{key}: body required")
+        check(body["required"] == (route["body"] not in ("empty", "optional")), f"{key}: body required")
     named = {"path": [], "query": []}
     for parameter in operation.get("parameters", []):
         parameter = deref(document, parameter)

@@ -20,14 +20,14 @@ WARDS = ("East", "West", "North, old house")
 BUDGET = {"epsilon": 4, "delta": 1e-5}
 
 
-def write_table(folder):
+def write_table(folder, visits_max=40):
     """Writes a table in which a value contains a comma."""
     path = os.path.join(folder, "patients.csv")
     with open(path, "w", newline="", encoding="ascii") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for i in range(1200):
-            age, visits = 18 + i * 7 % 70, i * 13 % 40
+            age, visits = 18 + i * 7 % 70, i * 13 % visits_max
             writer.writerow([age, visits, 50 + i % 40, WARDS[i % 3], "yes" if age + visits > 70 else "no"])
     return path
 
@@ -252,8 +252,8 @@ def tiles(daemon, browser):
     check(counts == {"private": 62, "public": 1, "waiting": 0}, f"the counts of the daemon: {counts}")
 
 
-def declare(browser, path, name):
-    """Declares the table in the form, which sends it."""
+def fill_in(browser, path, name):
+    """Declares the table in the form, without sending it."""
     browser.go("/ui/register")
     browser.attach("input[type=file]", path)
     browser.await_text("patients.csv")
@@ -265,6 +265,45 @@ def declare(browser, path, name):
     browser.type("[id='/columns/4/values']", "no, yes")
     browser.click("input[value=private]")
     browser.click("#state")
+
+
+def ticked(browser, name):
+    return browser.run(f"document.querySelector('input[name={name}]')?.checked ?? null")
+
+
+def weak_promise(walk, daemon, browser, folder):
+    """A weak promise takes a tick next to each figure, which is never set beforehand."""
+    fill_in(browser, write_table(folder, 45), "weak")
+    check(ticked(browser, "epsilon_above_10") is None, "a strong promise is not asked about")
+    browser.type("[id='/privacy/epsilon']", "12")
+    browser.type("[id='/privacy/delta']", "0.01")
+    browser.await_text("your confirmation of the weak promise")
+    check(ticked(browser, "epsilon_above_10") is False, "the tick of epsilon is not set beforehand")
+    browser.click("#register")
+    check(focus(browser) == "/acknowledge", f"the tick has the focus: {focus(browser)}")
+    walk.look_at("register-weak", again=True)
+    browser.click("input[name=epsilon_above_10]")
+    browser.type("[id='/privacy/epsilon']", "13")
+    check(ticked(browser, "epsilon_above_10") is False, "another epsilon is confirmed again")
+    browser.click("input[name=epsilon_above_10]")
+    browser.click("#register")
+    browser.await_that("document.querySelector('input[name=delta_above_1_over_n]')", "the tick of delta, which the import asks for")
+    browser.expect_faults("400 (Bad Request)")
+    check(ticked(browser, "delta_above_1_over_n") is False, "the tick of delta is not set beforehand")
+    browser.click("input[name=delta_above_1_over_n]")
+    browser.click("#register")
+    browser.await_that("location.pathname == '/ui/datasets/weak'", "the page of the new dataset")
+    rows = [one for one in daemon.get("/v1/audit?order=desc&page_size=50")["acts"] if one["object"] == "weak"]
+    told = {one["action"]: one["detail"].get("acknowledge") for one in rows}
+    check((told["dataset.create"], told["dataset.import"]) == (["epsilon_above_10"], ["delta_above_1_over_n"]), f"the audit trail: {told}")
+
+
+def declare(browser, path, name, epsilon="2"):
+    """Declares the table in the form, and sends it."""
+    fill_in(browser, path, name)
+    browser.type("[id='/privacy/epsilon']", epsilon)
+    if float(epsilon) > 10:
+        browser.click("input[name=epsilon_above_10]")
     browser.click("#register")
     browser.await_that(f"location.pathname == '/ui/datasets/{name}'", "the page of the dataset")
     browser.await_text("Waits for approval")
@@ -300,6 +339,18 @@ def approvals(walk, daemon, browser, folder):
     browser.await_text("patients.csv")
     check(browser.run("document.getElementById('/columns/1/high').value + document.getElementById('/columns/3/values').value") == "50" + "\n".join(WARDS),
           "a file of the same columns keeps their ranges and values")
+    declare(browser, path, "exception", "12")
+    browser.call("Page.navigate", url="about:blank")
+    browser.call("Network.setExtraHTTPHeaders", headers=bob)
+    browser.go("/ui/approvals")
+    browser.await_text("That is a weak promise")
+    browser.type("main input[type=text]", "as discussed")
+    accept = "document.querySelector('main .button.accent').disabled"
+    check(ticked(browser, "epsilon_above_10") is False and browser.run(accept), "the second person has to confirm it too")
+    browser.click("input[name=epsilon_above_10]")
+    walk.look_at("approvals-weak", again=True)
+    browser.click_text("Approve")
+    browser.await_that("document.querySelector('tbody')?.innerText.includes('exception')", "what was approved")
     check(browser.faults == [], f"after the approvals: {browser.faults}")
 
 
@@ -318,6 +369,7 @@ def main():
         ways_back(browser)
         price(walk, browser)
         tiles(daemon, browser)
+        weak_promise(walk, daemon, browser, folder)
         check(browser.faults == [], f"at the end: {browser.faults}")
         approvals(walk, daemon, browser, folder)
     return 1 if failures else 0

@@ -1,5 +1,7 @@
 #include "tests/e2e/approval_fixture.h"
 
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -69,4 +71,34 @@ const struct reply *approval_decide(const char *key, const char *verb,
     snprintf(path, sizeof path, "/v1/grants/%s:%s", grant, verb);
     return client_post(approval_as(key), path, NULL,
                        "{'reason':'looked at the code book'}");
+}
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+    char command[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command, sizeof command, format, arguments);
+    va_end(arguments);
+    assert_int_equal(system(command), 0);
+}
+
+void approval_freeze(const char *dataset)
+{
+    struct daemon *daemon = &approval_scene.stage->daemon;
+    char head[96];
+    snprintf(head, sizeof head, "%s/head", daemon->directory);
+    const char *const options[] = {"--head-file", head, NULL};
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
+          daemon->data_dir, daemon->directory);
+    daemon_start(daemon, options);
+    approval_as(approval_scene.carl);
+    train(&approval_scene.stage->client, SAMPLE_JOB, dataset, 3, 9.0);
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
+          daemon->directory, daemon->data_dir);
+    daemon_start(daemon, options);
+    assert_true(daemon_logged(daemon, "\"frozen\""));
 }

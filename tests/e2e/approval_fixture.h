@@ -41,4 +41,9 @@ const char *approval_propose(const char *id, const char *privacy, unsigned salt)
 const struct reply *approval_decide(const char *key, const char *verb,
                                     const char *grant);
 
+/* Makes the daemon find that its database is older than the head kept elsewhere, which
+ * freezes every budget: puts an old database back, after a job of carl's on the
+ * dataset. */
+void approval_freeze(const char *dataset);
+
 #endif

@@ -33,6 +33,8 @@ uint8_t *sample_idx(const uint32_t *dimensions, const uint8_t *bytes, size_t *id
 /* The two privacy members that most tests use. */
 #define SAMPLE_PUBLIC          "'public'"
 #define SAMPLE_BUDGET(epsilon) "{'epsilon':" #epsilon ",'delta':1e-5}"
+/* Follows a budget of an epsilon above 10. */
+#define SAMPLE_CONFIRMED ",'acknowledge':['epsilon_above_10']"
 
 /* Declares, uploads and imports; the dataset is READY on return. */
 void ready_digits(struct client *client, const char *id, enum sample_part part,

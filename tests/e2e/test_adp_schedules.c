@@ -313,7 +313,7 @@ static void what_has_no_plan_is_refused_by_name(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(30));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
 }
 
 int main(void)

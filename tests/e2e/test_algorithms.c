@@ -308,7 +308,7 @@ static void tuning_has_its_price(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(30));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
 }
 
 int main(void)

@@ -138,12 +138,12 @@ static void ready_alike(struct client *client)
     for (unsigned i = 0; i < ALIKE; i++)
         end += sprintf(end, "{'name':'p%u','kind':'numeric','range':[-1,1]},", i);
     assert_status(
-        client_create(
-            client, "/v1/datasets",
-            "{'id':'alike','format':'csv','task':'classification',"
-            "'classes':2,'header':false,'columns':[%s{'name':'is',"
-            "'kind':'label','values':['no','yes']}],'privacy':" SAMPLE_BUDGET(30) "}",
-            columns),
+        client_create(client, "/v1/datasets",
+                      "{'id':'alike','format':'csv','task':'classification',"
+                      "'classes':2,'header':false,'columns':[%s{'name':'is',"
+                      "'kind':'label','values':['no','yes']}],'privacy':" SAMPLE_BUDGET(
+                          30) SAMPLE_CONFIRMED "}",
+                      columns),
         201);
     char *text = calloc(ROWS, ALIKE * 4 + 8);
     assert_non_null(text);
@@ -233,7 +233,7 @@ static void no_file_holds_the_error(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(30));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
 }
 
 int main(void)

@@ -251,10 +251,11 @@ static int begin(void **state)
 {
     stage_begin(state);
     struct client *client = &((struct stage *)*state)->client;
-    ready_points(client, "points", 4000, 1, SAMPLE_BUDGET(30));
+    ready_points(client, "points", 4000, 1, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
     ready_points(client, "points-test", 1000, 2, SAMPLE_PUBLIC);
-    ready_points(client, "replaced", 4000, 3,
-                 "{'epsilon':30,'delta':1e-5,'relation':'replace_one'}");
+    ready_points(
+        client, "replaced", 4000, 3,
+        "{'epsilon':30,'delta':1e-5,'relation':'replace_one'}" SAMPLE_CONFIRMED);
     return 0;
 }
 

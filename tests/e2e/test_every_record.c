@@ -57,7 +57,7 @@ static void other_batches_are_refused(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(30));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
 }
 
 int main(void)

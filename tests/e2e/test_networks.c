@@ -245,7 +245,7 @@ static void huber_fits_a_line_past_outliers(void **state)
 
 static int begin(void **state)
 {
-    return stage_begin_digits(state, SAMPLE_BUDGET(30));
+    return stage_begin_digits(state, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
 }
 
 int main(void)

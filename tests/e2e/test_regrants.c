@@ -2,42 +2,10 @@
  * by no one else. Method: an old database is put back and detected by the head kept
  * elsewhere. */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/expect.h"
 #include "tests/e2e/approval_fixture.h"
-
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *format, ...)
-{
-    char command[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(command, sizeof command, format, arguments);
-    va_end(arguments);
-    assert_int_equal(system(command), 0);
-}
-
-/* Makes the daemon find that its database is older than the head kept elsewhere. */
-static void freeze(void)
-{
-    struct daemon *daemon = &approval_scene.stage->daemon;
-    char head[96];
-    snprintf(head, sizeof head, "%s/head", daemon->directory);
-    const char *const options[] = {"--head-file", head, NULL};
-    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
-    shell("mkdir '%s/backup' && cp '%s'/epsilond.db* '%s/backup'", daemon->directory,
-          daemon->data_dir, daemon->directory);
-    daemon_start(daemon, options);
-    approval_as(approval_scene.carl);
-    train(&approval_scene.stage->client, SAMPLE_JOB, "people", 3, 9.0);
-    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
-    shell("rm '%s'/epsilond.db* && cp '%s'/backup/* '%s'", daemon->data_dir,
-          daemon->directory, daemon->data_dir);
-    daemon_start(daemon, options);
-    assert_true(daemon_logged(daemon, "\"frozen\""));
-}
 
 static const struct reply *regrant_of(const char *id, const char *key,
                                       const char *epsilon)
@@ -79,7 +47,7 @@ static void a_further_epoch_takes_a_second_person_too(void **state)
     assert_status(
         client_act(approval_as(approval_scene.ana), "/v1/datasets/people:import"), 200);
     assert_problem(regrant(approval_scene.ana, "1"), 409, "dataset_not_frozen");
-    freeze();
+    approval_freeze("people");
     assert_problem(declare_anew("unused", SAMPLE_BUDGET(2)), 409, "dataset_frozen");
     assert_problem(regrant(approval_scene.carl, "1"), 403, "forbidden");
     assert_problem(regrant(approval_scene.eve, "1"), 404, "not_found");

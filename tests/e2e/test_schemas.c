@@ -288,7 +288,7 @@ static int begin(void **state)
     stage_begin(state);
     struct client *client = &((struct stage *)*state)->client;
     ready_digits(client, "open", SAMPLE_TEST, SAMPLE_PUBLIC);
-    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(30));
+    ready_digits(client, "digits", SAMPLE_TRAIN, SAMPLE_BUDGET(30) SAMPLE_CONFIRMED);
     return 0;
 }
 

@@ -227,8 +227,9 @@ static void a_job_promises_no_more_than_is_proved(void **state)
     struct client *client = &((struct stage *)*state)->client;
     static const char job[] =
         "{'dataset':'proved','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
-        "'batch_size':500,'steps':1,'privacy':{'noise_multiplier':%g,'delta':%g}}";
-    ready_points(client, "proved", 500, 8, "{'epsilon':30,'delta':0.01}");
+        "'batch_size':100,'steps':1,'privacy':{'noise_multiplier':%g,'delta':%g}}";
+    ready_points(client, "proved", 100, 8,
+                 "{'epsilon':30,'delta':0.01}" SAMPLE_CONFIRMED);
     const struct reply *asked =
         client_post(client, "/v1/jobs:estimate", NULL, job, .23, .01);
     assert_string_equal(reply_text(asked, "fits"), "yes");

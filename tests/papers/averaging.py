@@ -2,7 +2,7 @@
 batch, at equal epsilon. The settings of `make numbers`, at epsilon 1, 2 and 8."""
 
 from measure import LINEAR, MLP, job
-from trials import BUDGET
+from trials import BUDGET, CONFIRMED
 
 TITLE = "Averages, and large batches"
 
@@ -51,7 +51,7 @@ def batches(trials):
 
 def run(trials):
     for name in ("a9a", "mnist", "cifar10"):
-        trials.add(name, BUDGET)
+        trials.add(name, BUDGET, acknowledge=CONFIRMED)
     yield from averages(trials)
     yield from batches(trials)
     yield REASONS

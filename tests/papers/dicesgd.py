@@ -4,7 +4,7 @@ for images: B = 1000, 3 epochs, Adam, the best of three rates, epsilon 2."""
 
 import math
 
-from trials import BUDGET, Figures
+from trials import BUDGET, CONFIRMED, Figures
 
 TITLE = "DiceSGD (Zhang et al., ICLR 2024)"
 
@@ -45,7 +45,7 @@ def toy_job(trials, algorithm):
 
 def toy(trials):
     """Labels are mapped from [-2, 2] to [-1, 1], so every norm here is half the printed one."""
-    trials.register("toy", TOY, {"data": TOY_ROWS}, BUDGET)
+    trials.register("toy", TOY, {"data": TOY_ROWS}, BUDGET, CONFIRMED)
     yield ("Two of three records say -1, one says 2, and the model is one number: its mean, 0. "
            "Clipping at C pulls it to -(2 - C) / 2. Epsilon 2, 30 epochs; pre-clip 3.5 cuts nothing.\n")
     yield "| C | method | noise on the mean gradient | the paper | ours |"
@@ -76,7 +76,7 @@ def mnist_figures(trials, algorithm, privacy):
 
 
 def mnist(trials):
-    trials.add("mnist", BUDGET)
+    trials.add("mnist", BUDGET, acknowledge=CONFIRMED)
     with trials.another() as opened:
         opened.add("mnist", "public")
         yield from mnist_table(trials, opened)

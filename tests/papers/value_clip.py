@@ -1,7 +1,7 @@
 """Fang, Li, Fan and Li (ICLR 2023), section 6: value clipping compared with gradient clipping on
 MNIST. As in the paper: B = 128, 10 epochs, sigma 1 or the epsilon named, no biases."""
 
-from trials import BUDGET
+from trials import BUDGET, CONFIRMED
 
 TITLE = "Value clipping (Fang et al., ICLR 2023)"
 
@@ -59,9 +59,9 @@ def figures(trials, case, method):
 
 
 def run(trials):
-    trials.add("mnist", BUDGET)
+    trials.add("mnist", BUDGET, acknowledge=CONFIRMED)
     with trials.another() as wide:
-        wide.add("mnist", BUDGET, as_name="mnist-wide",
+        wide.add("mnist", BUDGET, as_name="mnist-wide", acknowledge=CONFIRMED,
                  features={"shape": [1, 28, 28], "scale": 78.57})
         yield from table({"mnist": trials, "mnist-wide": wide})
     yield REASONS

@@ -85,25 +85,28 @@ class Daemon:
         return self.call("PATCH", path, json.dumps(value).encode(),
                          {"Content-Type": "application/merge-patch+json", "If-Match": "*"})
 
-    def post(self, path, value):
+    def post(self, path, value, timeout=120):
         return self.call("POST", path, json.dumps(value).encode(),
                          {"Content-Type": "application/json",
-                          "Idempotency-Key": f"key-{next(self.keys)}"})
+                          "Idempotency-Key": f"key-{next(self.keys)}"}, timeout)
 
-    def register(self, dataset, schema, files, privacy):
-        """Declares the dataset, uploads the files (name to path or bytes), imports."""
-        self.registered.append((dataset, schema, files, privacy))
-        self._register(dataset, schema, files, privacy)
+    def register(self, dataset, schema, files, privacy, acknowledge=()):
+        """Declares the dataset, uploads the files (name to path or bytes), imports. acknowledge: the names of
+        what is confirmed about a weak budget."""
+        self.registered.append((dataset, schema, files, privacy, acknowledge))
+        self._register(dataset, schema, files, privacy, acknowledge)
 
-    def _register(self, dataset, schema, files, privacy):
-        self.post("/v1/datasets", {"id": dataset, **schema, "privacy": privacy})
+    def _register(self, dataset, schema, files, privacy, acknowledge):
+        confirmed = [{"acknowledge": [name]} if name in acknowledge else {}
+                     for name in ("epsilon_above_10", "delta_above_1_over_n")]
+        self.post("/v1/datasets", {"id": dataset, **schema, "privacy": privacy, **confirmed[0]})
         for name, content in files.items():
             if isinstance(content, str):
                 with open(content, "rb") as file:
                     content = file.read()
             self.call("PUT", f"/v1/datasets/{dataset}/files/{name}", content,
                       {"Content-Type": "application/octet-stream"})
-        self.call("POST", f"/v1/datasets/{dataset}:import", timeout=600)
+        self.post(f"/v1/datasets/{dataset}:import", confirmed[1], timeout=600)
         while self.get(f"/v1/datasets/{dataset}")["state"] == "IMPORTING":
             time.sleep(0.1)
         state = self.get(f"/v1/datasets/{dataset}")["state"]

@@ -27,6 +27,37 @@ class Registering(unittest.TestCase):
                     self.assertTrue(dataset.is_public)
                     self.assertIsNone(dataset.budget)
 
+    def test_a_weak_promise_is_confirmed_by_name(self):
+        client = kit.client()
+        epsilon, delta = "epsilon_above_10", "delta_above_1_over_n"
+
+        def register(acknowledge, **promise):
+            return client.datasets.register("weak", ROWS + b"7,yes\n", format="csv", columns=COLUMNS,
+                                            acknowledge=acknowledge, **promise)
+
+        for given, named in ((None, f'acknowledge=["{epsilon}"]'), ([delta], f'acknowledge=["{epsilon}"]'),
+                             ([epsilon], f'acknowledge=["{delta}"]'), ([epsilon, "all"], "/acknowledge/1")):
+            with self.subTest(given), self.assertRaises(epsilond.InvalidArgument) as caught:
+                register(given, epsilon=12, delta=0.02)
+            self.assertIn(named, str(caught.exception))
+        self.assertEqual(register([epsilon, delta], epsilon=12, delta=0.02).state, "READY")
+        for given in ([epsilon], [delta]):
+            with self.subTest(given), self.assertRaises(epsilond.InvalidArgument) as caught:
+                client.datasets.register("strong", ROWS + b"7,no\n", format="csv", columns=COLUMNS, acknowledge=given,
+                                         epsilon=1, delta=1e-5)
+            self.assertIn("nothing asked for", str(caught.exception))
+
+    def test_work_elsewhere_confirms_delta(self):
+        client = kit.client()
+        with self.assertRaises(epsilond.EpsilondError):
+            client.datasets.register("afar", b"no such rows", format="csv", columns=COLUMNS, epsilon=4, delta=0.02)
+        work = {"kind": "gaussian", "noise_multiplier": 3000, "steps": 5, "neighbour": "zero_out"}
+        with self.assertRaises(epsilond.InvalidArgument) as caught:
+            client.charge_estimate("afar", work, records=100)
+        self.assertIn('acknowledge=["delta_above_1_over_n"]', str(caught.exception))
+        client.charge_estimate("afar", work, records=50)
+        client.charge("afar", work, engine="jax", records=100, acknowledge=["delta_above_1_over_n"]).settle()
+
     def test_persons_are_protected_with_all_their_rows(self):
         client = kit.client()
         rows = b"".join(b"p%d,%d,%s\n" % (row % 30, row * 7 % 101, b"yes" if row % 3 else b"no") for row in range(100))

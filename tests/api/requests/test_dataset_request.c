@@ -464,6 +464,11 @@ static void budgets_are_checked_member_by_member(void **state)
         {"\"epsilon\":8,", "\"epsilon\":30.0001,", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":\"8\",", "/privacy/epsilon"},
         {"\"epsilon\":8,", "\"epsilon\":1e999,", "/privacy/epsilon"},
+        {"\"epsilon\":8,", "\"epsilon\":10.5,", "/acknowledge"},
+        {"1e-5}", "1e-5},\"acknowledge\":[\"epsilon_above_10\"]", "/acknowledge"},
+        {"1e-5}", "0.9},\"acknowledge\":[\"delta_above_1_over_n\"]", "/acknowledge"},
+        {"{\"epsilon\":8,\"delta\":1e-5}",
+         "\"public\",\"acknowledge\":[\"epsilon_above_10\"]", "/acknowledge"},
         {",\"delta\":1e-5", "", "/privacy/delta"},
         {"1e-5", "0", "/privacy/delta"},
         {"1e-5", "1", "/privacy/delta"},
@@ -484,8 +489,11 @@ static void budgets_are_checked_member_by_member(void **state)
     must_parse(&spec, body);
     dataset_spec_fini(&spec);
     free(body);
-    body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":30,");
+    body = edit(IDX, "{\"epsilon\":8,\"delta\":1e-5}",
+                "{\"epsilon\":30,\"delta\":1e-5},\"acknowledge\":["
+                "\"epsilon_above_10\"]");
     must_parse(&spec, body);
+    assert_int_equal(spec.acknowledged, ACKNOWLEDGED_EPSILON);
     dataset_spec_fini(&spec);
     free(body);
 }

@@ -91,12 +91,14 @@ static void a_further_epoch_is_kept_beside_the_declarations(void **state)
     assert_true(back.regrant.further.epsilon == 1.25 &&
                 back.regrant.further.delta == 1e-6 && back.regrant.further.order == 6);
     free(text);
-    text = proposal_render(&back.regrant, &spec, NULL, 0);
+    text = proposal_render(&back.regrant, &spec, NULL, ACKNOWLEDGED_NOTHING, 0);
     assert_non_null(strstr(text, "\"kind\":\"regrant\""));
     assert_non_null(strstr(text, "\"epsilon\":1.25"));
     assert_non_null(strstr(text, "\"replaces\":null"));
     free(text);
-    text = proposal_render(&back.proposal, &spec, &back.regrant.further, 0);
+    text = proposal_render(&back.proposal, &spec, &back.regrant.further,
+                           ACKNOWLEDGED_DELTA, 0);
+    assert_non_null(strstr(text, "\"acknowledge\":[\"delta_above_1_over_n\"]"));
     assert_non_null(strstr(text, "\"kind\":\"declaration\""));
     assert_non_null(strstr(text, "\"epsilon\":4"));
     assert_non_null(strstr(text, "\"replaces\":{\"epsilon\":1.25,"));
@@ -116,18 +118,23 @@ static void what_a_further_epoch_is_to_have_is_read_by_its_members(void **state)
         {"{\"epsilon\":1,\"delta\":1}", "/delta"},
         {"{\"epsilon\":1,\"delta\":1e-6,\"order\":2.1}", "/order"},
         {"{\"epsilon\":1,\"delta\":1e-6,\"relation\":\"zero_out\"}", "/relation"},
+        {"{\"epsilon\":1,\"delta\":1e-6,\"acknowledge\":[\"all\"]}", "/acknowledge/0"},
     };
-    static const char good[] = "{\"epsilon\":1,\"delta\":1e-6}";
+    static const char good[] = "{\"epsilon\":1,\"delta\":1e-6,\"acknowledge\":["
+                               "\"epsilon_above_10\"]}";
+    enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
     struct grant grant = {.relation = RELATION_REPLACE_ONE};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct error error = {0};
-        assert_int_equal(
-            further_grant_parse(&grant, wrong[i].body, strlen(wrong[i].body), &error),
-            ST_INVALID);
+        assert_int_equal(further_grant_parse(&grant, &confirmed, wrong[i].body,
+                                             strlen(wrong[i].body), &error),
+                         ST_INVALID);
         assert_string_equal(error.pointer, wrong[i].pointer);
         assert_true(grant.epsilon == 0);
     }
-    assert_int_equal(further_grant_parse(&grant, good, strlen(good), NULL), ST_OK);
+    assert_int_equal(further_grant_parse(&grant, &confirmed, good, strlen(good), NULL),
+                     ST_OK);
+    assert_int_equal(confirmed, ACKNOWLEDGED_EPSILON);
     assert_true(grant.epsilon == 1 && grant.delta == 1e-6 && grant.order == 0);
     assert_int_equal(grant.relation, RELATION_REPLACE_ONE);
 }

@@ -245,11 +245,11 @@ static void a_dataset_that_is_ready_is_not_imported_a_second_time(void **state)
     assert_non_null(file);
     assert_true(fprintf(file, "0,a\n1,b\n") > 0);
     assert_int_equal(fclose(file), 0);
+    const struct import_request asked = {&act_of_test, ACKNOWLEDGED_NOTHING};
     struct import_failure failure = {0};
     bool begun = false;
     assert_int_equal(
-        importer_start(&scene.context, points, &act_of_test, &begun, &failure, NULL),
-        ST_OK);
+        importer_start(&scene.context, points, &asked, &begun, &failure, NULL), ST_OK);
     assert_false(begun);
     dataset_read(scene.context.datasets, points, &after);
     assert_int_equal(after.state, DATASET_READY);
@@ -272,9 +272,10 @@ static void only_a_file_that_is_missing_is_reported_as_not_uploaded(void **state
     struct dataset_info info;
     struct import_failure failure = {0};
     struct error error = {0};
+    const struct import_request asked = {&act_of_test, ACKNOWLEDGED_NOTHING};
     bool begun = false;
     assert_int_equal(
-        importer_start(&scene.context, points, &act_of_test, &begun, &failure, &error),
+        importer_start(&scene.context, points, &asked, &begun, &failure, &error),
         ST_IMPORT_FAILED);
     assert_string_equal(error.text, "not uploaded");
     assert_string_equal(failure.text, "not uploaded");
@@ -286,8 +287,7 @@ static void only_a_file_that_is_missing_is_reported_as_not_uploaded(void **state
     assert_int_equal(fclose(file), 0);
     failure = (struct import_failure){0};
     assert_int_equal(
-        importer_start(&scene.context, points, &act_of_test, &begun, &failure, NULL),
-        ST_IO);
+        importer_start(&scene.context, points, &asked, &begun, &failure, NULL), ST_IO);
     assert_string_equal(failure.text, "");
     assert_false(begun);
     dataset_read(scene.context.datasets, points, &info);

@@ -317,6 +317,7 @@ class Client:
         unit: Literal["record", "person"] = "record",
         parts: Sequence[Literal["train", "holdout"]] | None = None,
         records: int | None = None,
+        acknowledge: Sequence[str] | None = None,
         lease_s: int | None = None,
         block_steps: int | None = None,
         idempotency_key: str | None = None,
@@ -331,12 +332,13 @@ class Client:
         unit         what the sensitivity refers to: a record or a person
         parts        the parts of a divided dataset that the work reads
         records      the number of the dataset's records, if it is not imported
+        acknowledge  ["delta_above_1_over_n"], if an error asks for it because delta is above 1 / records
         lease_s      seconds without a new block after which the charge ends by itself
         block_steps  how many steps are granted at once; by default a hundredth of all
         """
         return Charge(self, self._transport.post(
             "/v1/charges", _charge_request(
-                dataset, work, engine=engine, unit=unit, parts=parts, records=records,
+                dataset, work, engine=engine, unit=unit, parts=parts, records=records, acknowledge=acknowledge,
                 lease_s=lease_s, block_steps=block_steps),
             idempotency_key=idempotency_key or uuid.uuid4().hex).json())
 
@@ -348,11 +350,13 @@ class Client:
         unit: Literal["record", "person"] = "record",
         parts: Sequence[Literal["train", "holdout"]] | None = None,
         records: int | None = None,
+        acknowledge: Sequence[str] | None = None,
     ) -> _types.ChargeEstimate:
         """Estimates what charge() with these arguments would cost, and whether it fits. Changes nothing."""
         answer: _types.ChargeEstimate = self._transport.post(
             "/v1/charges:estimate", _charge_request(
-                dataset, work, engine="estimate", unit=unit, parts=parts, records=records)).json()
+                dataset, work, engine="estimate", unit=unit, parts=parts, records=records,
+                acknowledge=acknowledge)).json()
         return answer
 
     def charges(self, id: str) -> Charge:

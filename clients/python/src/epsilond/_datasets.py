@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _suggest, _types
@@ -142,6 +142,7 @@ class Datasets(Listing):
         epsilon: float | None = None,
         delta: float | None = None,
         public: bool = False,
+        acknowledge: Sequence[str] | None = None,
         relation: _types.Relation | None = None,
         order: float | None = None,
         holdout: float | None = None,
@@ -181,6 +182,10 @@ class Datasets(Listing):
         whole promise to the people in the data, and final once anything has been drawn from this
         budget. public=True is for records that everyone may see.
 
+        acknowledge: what you confirm about a weak promise, if an error asks for it:
+        ["epsilon_above_10"] for an epsilon above 10, ["delta_above_1_over_n"] for a delta above
+        1/n, which the import finds out. The service records who confirmed it.
+
         holdout: the share of the records that is held out permanently. train(evaluation=
         holdout(epsilon=0.1)) then measures models on them, paid from their own budget.
 
@@ -204,7 +209,7 @@ class Datasets(Listing):
             "columns": columns,
             "privacy_id": privacy_id,
             "display_name": display_name, "tags": tags,
-            "privacy": privacy,
+            "privacy": privacy, "acknowledge": _confirmed(acknowledge, False),
             "holdout": holdout, "holdout_seed": holdout_seed,
         }
         request = {name: value for name, value in declared.items() if value is not None}
@@ -212,7 +217,7 @@ class Datasets(Listing):
         self._declare(id, request, idempotency_key or uuid.uuid4().hex)
         for name, content in parts.items():
             self._client._transport.put(f"/v1/datasets/{segment(id)}/files/{name}", content)
-        return self._import(id)
+        return self._import(id, _confirmed(acknowledge, True))
 
     def suggest(self, files: Files, label: str | None = None, *, header: bool | None = None) -> _suggest.Suggestion:
         """Reads a CSV file or a table in this process and suggests its declaration; sends nothing. Print
@@ -237,10 +242,11 @@ class Datasets(Listing):
             if problem.pointer != "/id" or self[id].state not in ("CREATED", "FAILED"):
                 raise
 
-    def _import(self, id: str) -> Dataset:
+    def _import(self, id: str, confirmed: list[str] | None) -> Dataset:
         path = f"/v1/datasets/{segment(id)}"
         transport = self._client._transport
-        transport.call("POST", f"{path}:import", wait=IMPORT_TIMEOUT)
+        body = {} if confirmed is None else {"acknowledge": confirmed}
+        transport.post(f"{path}:import", body, wait=IMPORT_TIMEOUT)
         while True:
             imported: _types.Import = transport.get(f"{path}/import")
             if imported["state"] != "IMPORTING":
@@ -249,11 +255,22 @@ class Datasets(Listing):
         failure = imported["failure"]
         if failure is not None:
             # The problem that the import would have been answered with if it had ended in time.
-            problem = problem_from({**failure, "status": 422, "retryable": False, "errors": [],
-                                    "advice": "correct the file and register it again"}, None)
+            unconfirmed = failure["code"] == "invalid_argument"
+            errors = [{"pointer": "/acknowledge", "parameter": None, "detail": failure["detail"], "code": "invalid"}]
+            problem = problem_from({**failure, "status": 400 if unconfirmed else 422, "retryable": False,
+                                    "errors": errors if unconfirmed else [],
+                                    "advice": "register it again with what is named" if unconfirmed else
+                                    "correct the file and register it again"}, None)
             if problem is not None:
                 raise problem
         return self[id]
+
+
+def _confirmed(acknowledge: Sequence[str] | None, by_import: bool) -> list[str] | None:
+    """The confirmations that the import reads, which alone knows n, or those that the declaration reads; None if
+    there are none."""
+    names = [acknowledge] if isinstance(acknowledge, str) else list(acknowledge or [])
+    return [name for name in names if (name == "delta_above_1_over_n") == by_import] or None
 
 
 def _privacy(epsilon: float | None, delta: float | None, public: bool, relation: str | None,

@@ -40,6 +40,11 @@ class UnexpectedAnswer(EpsilondError):
         self.retry_after = retry_after
 
 
+def _as_arguments(detail: str) -> str:
+    """Writes a member that the service asks for as the argument of the same name."""
+    return detail.replace('"acknowledge": ', "acknowledge=")
+
+
 class Problem(EpsilondError):
     """The service refused the request. ``code`` names the reason, ``advice`` says what to do."""
 
@@ -47,7 +52,7 @@ class Problem(EpsilondError):
         self.body = body
         self.status = body["status"]
         self.code: str = body["code"]
-        self.detail = plain(body["detail"])
+        self.detail = _as_arguments(plain(body["detail"]))
         self.advice = plain(body["advice"])
         self.retryable = body["retryable"]
         self.errors = body["errors"]
@@ -56,7 +61,7 @@ class Problem(EpsilondError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        faults = [f"{fault['pointer'] or fault['parameter'] or 'the body'}: {fault['detail']}"
+        faults = [f"{fault['pointer'] or fault['parameter'] or 'the body'}: {_as_arguments(fault['detail'])}"
                   for fault in self.errors]
         if not faults:
             return f"{self.advice}: {self.detail} ({self.code})"

@@ -146,12 +146,12 @@ class Transport:
         return self.call("GET", path, query=query).json()
 
     def post(self, path: str, value: Any = None, *, query: Mapping[str, Any] | None = None,
-             idempotency_key: str | None = None) -> Answer:
+             idempotency_key: str | None = None, wait: float = 0) -> Answer:
         headers = {"Content-Type": "application/json"}
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         body = json.dumps({} if value is None else value, allow_nan=False, default=_plain_value)
-        return self.call("POST", path, query=query, headers=headers, content=body.encode())
+        return self.call("POST", path, query=query, headers=headers, content=body.encode(), wait=wait)
 
     def upload(self, path: str, content: Content, query: Mapping[str, Any] | None = None) -> Any:
         return self.call("POST", path, query=query, headers={"Content-Type": "application/octet-stream"},

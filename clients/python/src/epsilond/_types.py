@@ -25,6 +25,10 @@ class FileList(TypedDict):
     next_page_token: str | None
 
 
+class ImportRequest(TypedDict):
+    acknowledge: NotRequired[AcknowledgeDelta]
+
+
 class Nothing(TypedDict):
     pass
 
@@ -178,6 +182,7 @@ class DatasetRequestArrays(TypedDict):
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
+    acknowledge: NotRequired[AcknowledgeEpsilon]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -196,6 +201,7 @@ class DatasetRequestCifar(TypedDict):
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
+    acknowledge: NotRequired[AcknowledgeEpsilon]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -213,6 +219,7 @@ class DatasetRequestLibsvm(TypedDict):
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
+    acknowledge: NotRequired[AcknowledgeEpsilon]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -231,6 +238,7 @@ class DatasetRequestCsv(TypedDict):
     privacy: DatasetPrivacy
     holdout: NotRequired[Holdout]
     holdout_seed: NotRequired[HoldoutSeed]
+    acknowledge: NotRequired[AcknowledgeEpsilon]
     display_name: NotRequired[DisplayName]
     tags: NotRequired[TagsOrNull]
 
@@ -316,17 +324,50 @@ class DatasetSummary(TypedDict):
 class ImportFailure(TypedDict):
     """The failure, if the state is FAILED."""
 
-    code: Literal["import_failed", "duplicate_content", "disk_full", "internal"]
+    code: Literal["import_failed", "invalid_argument", "duplicate_content", "disk_full", "internal"]
     detail: str
     file: DatasetFile | None
     line: int | None
     column: int | None
+    report: NotRequired[ImportReport]
 
 
 class Import(TypedDict):
     dataset: DatasetId
     state: DatasetState
     failure: ImportFailure | None
+
+
+class ImportReportColumnsItemCellsItem(TypedDict):
+    line: int
+    column: int
+    cell: str
+    reason: str
+
+
+class ImportReportColumnsItem(TypedDict):
+    name: str
+    index: int
+    faults: int
+    cells: list[ImportReportColumnsItemCellsItem]
+    words: list[str]
+    words_complete: bool
+
+
+class ImportReportLinesItem(TypedDict):
+    line: int
+    column: int | None
+    reason: str
+
+
+class ImportReport(TypedDict):
+    """Everything in a csv file that is not as declared. It quotes cells, so only the key that sent
+    the file reads it, in one answer. The first faults are shown, and all are counted."""
+
+    faults: int
+    columns: list[ImportReportColumnsItem]
+    faulty_lines: int
+    lines: list[ImportReportLinesItem]
 
 
 class Upload(TypedDict):
@@ -598,6 +639,7 @@ class ChargeRequest(TypedDict):
     unit: Unit
     parts: NotRequired[list[PartName]]
     records: NotRequired[int]
+    acknowledge: NotRequired[AcknowledgeDelta]
     lease_s: NotRequired[int]
     block_steps: NotRequired[int]
 
@@ -751,6 +793,7 @@ class RegrantRequest(TypedDict):
     epsilon: float
     delta: float
     order: NotRequired[GridOrder]
+    acknowledge: NotRequired[Acknowledge]
 
 
 class GrantReplaces(TypedDict):
@@ -771,6 +814,7 @@ class Grant(TypedDict):
     propose_time: Time
     lapse_time: Time
     decide_time: TimeOrNull
+    acknowledge: Acknowledge
 
 
 class GrantPage(TypedDict):
@@ -791,6 +835,11 @@ class DatasetGrantId(TypedDict):
 
 class Decision(TypedDict):
     reason: str
+
+
+class GrantApproval(TypedDict):
+    reason: str
+    acknowledge: NotRequired[Acknowledge]
 
 
 class PolicyApproval(TypedDict):
@@ -2289,6 +2338,7 @@ class Problem(TypedDict):
     line: NotRequired[int | None]
     column: NotRequired[int | None]
     reason: NotRequired[str]
+    report: NotRequired[ImportReport]
     largest_epsilon: NotRequired[float | None]
     most_steps: NotRequired[int | None]
     orders: NotRequired[list[float]]
@@ -2341,6 +2391,10 @@ PartName = Literal["train", "holdout"]
 DatasetParts = list[DatasetPartsItem]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
+AcknowledgeEpsilon = list[Literal["epsilon_above_10"]]
+EpsilonAcknowledged = Any
+Acknowledge = list[Literal["epsilon_above_10", "delta_above_1_over_n"]]
+AcknowledgeDelta = list[Literal["delta_above_1_over_n"]]
 GridOrder = float
 DisplayName = str | None
 TagValue = str
