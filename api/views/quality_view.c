@@ -72,6 +72,22 @@ static void write_calibration(struct json_writer *writer,
     json_write_array_end(writer);
 }
 
+static void write_thresholds(struct json_writer *writer,
+                             const struct quality_view *view,
+                             const struct quality_figures *figures)
+{
+    json_write_array(writer, "thresholds");
+    for (size_t b = 0; view->plan->classes > 0 && b < QUALITY_BINS; b++) {
+        json_write_object(writer, NULL);
+        json_write_real(writer, "threshold", (double)b / QUALITY_BINS);
+        write_interval(writer, "precision", &figures->thresholds[b].precision, 1);
+        write_interval(writer, "recall", &figures->thresholds[b].recall, 1);
+        write_interval(writer, "selected", &figures->thresholds[b].selected, 1);
+        json_write_object_end(writer);
+    }
+    json_write_array_end(writer);
+}
+
 static void write_confusion(struct json_writer *writer, const struct quality_view *view)
 {
     size_t classes = view->plan->classes;
@@ -109,6 +125,7 @@ char *quality_render(const struct quality_view *view)
     write_interval(&writer, "r_squared", &figures.r_squared, 1);
     write_classes(&writer, view, &figures);
     write_calibration(&writer, view, &figures);
+    write_thresholds(&writer, view, &figures);
     write_confusion(&writer, view);
     write_residuals(&writer, view);
     json_write_object_end(&writer);

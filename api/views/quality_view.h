@@ -8,6 +8,8 @@
  *   "accuracy", "auc", "rmse", "r_squared"   each {"value","low","high"}, or null
  *   "classes"         of each {"precision","recall","f1"}; empty for a regression
  *   "calibration"     of each bin of scores {"from","to","count","share"}
+ *   "thresholds"      of the lower end of each bin {"threshold","precision","recall",
+ *                     "selected"}; empty for a regression
  *   "confusion"       noisy counts, a row for each true class
  *   "error_clip", "residuals"                for a regression: noisy counts by bins
  */

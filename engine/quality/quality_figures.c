@@ -96,6 +96,30 @@ static struct quality_interval auc(const struct counted *counted)
     return quality_around(area, sqrt(variance), 0, 1);
 }
 
+/* The sum of the bins from first up to, not including, end, with its noise. */
+static struct noisy_count sum_between(const struct counted *counted, const double *bins,
+                                      size_t first, size_t end)
+{
+    struct noisy_count sum = {0, (double)(end - first) * counted->variance};
+    for (size_t b = first; b < end; b++)
+        sum.count += bins[b];
+    return sum;
+}
+
+static struct quality_threshold threshold_at(const struct counted *counted, size_t bin)
+{
+    const double *no = scores(counted, false), *yes = scores(counted, true);
+    struct noisy_count hits = sum_between(counted, yes, bin, QUALITY_BINS);
+    struct noisy_count false_hits = sum_between(counted, no, bin, QUALITY_BINS);
+    struct noisy_count missed = sum_between(counted, yes, 0, bin);
+    struct noisy_count both = {hits.count + false_hits.count,
+                               hits.variance + false_hits.variance};
+    return (struct quality_threshold){
+        .precision = quality_share(hits, false_hits),
+        .recall = quality_share(hits, missed),
+        .selected = quality_share_of(both, (double)counted->plan->records)};
+}
+
 static void classify(struct quality_figures *figures, const struct counted *counted)
 {
     const double *no = scores(counted, false), *yes = scores(counted, true);
@@ -109,6 +133,8 @@ static void classify(struct quality_figures *figures, const struct counted *coun
             .count = no[b] + yes[b],
             .share = quality_share((struct noisy_count){yes[b], counted->variance},
                                    (struct noisy_count){no[b], counted->variance})};
+    for (size_t b = 0; b < QUALITY_BINS; b++)
+        figures->thresholds[b] = threshold_at(counted, b);
 }
 
 /* --- regression --- */

@@ -11,6 +11,11 @@
  *                ties within a bin count half; deviation by the delta method over bins
  *                (DeLong 1988), each bin's noise added
  *   calibration  for each bin, the share of records with the event
+ *   thresholds   for the lower end of each bin, what holds of the records whose score is
+ *                not below it: the share of them with the event (precision), their
+ *                share of all records with the event (recall), and their share of all
+ *                records (selected). With two classes this is the precision-recall
+ *                curve of class 1
  *   rmse         sqrt(E c^2 / records), E the noisy sum of clipped squares. A square is
  *                in [0, c^2], so the variance of a mean m c^2 is at most m (1 - m) c^4
  *                (Bhatia and Davis 2000), and this bound is used
@@ -35,11 +40,16 @@ struct quality_bin { /* of scores */
     struct quality_interval share;
 };
 
+struct quality_threshold {
+    struct quality_interval precision, recall, selected;
+};
+
 struct quality_figures {
     struct quality_interval accuracy, auc;   /* of a classification */
     struct quality_interval rmse, r_squared; /* of a regression; mapped units */
     struct quality_of_class of_class[QUALITY_CLASSES_MAX];
     struct quality_bin bins[QUALITY_BINS];
+    struct quality_threshold thresholds[QUALITY_BINS]; /* at the lower end of each */
 };
 
 /* released  (quality_counts) the noisy vector, in records */

@@ -18,6 +18,7 @@ const pages = [
   [/^\/ui\/sweeps$/, () => import('./page_sweeps.js'), '/ui/sweeps', 'jobs:read'],
   [/^\/ui\/sweeps\/([^/]+)$/, () => import('./page_sweeps.js'), '/ui/sweeps', 'jobs:read'],
   [/^\/ui\/models$/, () => import('./page_models.js'), '/ui/models', 'certificates:read'],
+  [/^\/ui\/models\/([^/]+)$/, () => import('./page_model.js'), '/ui/models', 'certificates:read'],
   [/^\/ui\/train$/, () => import('./page_train.js'), null, 'jobs:submit'],
   [/^\/ui\/statistics$/, () => import('./page_statistics.js'), '/ui/datasets', 'jobs:read'],
   [/^\/ui\/register$/, () => import('./page_register.js'), '/ui/datasets', 'datasets:admin'],

@@ -9,6 +9,7 @@ import {logCard} from './log_card.js';
 import {deadEnd, loading, question, trouble} from './notice.js';
 import {predictCard} from './predict_card.js';
 import {headline, qualityCard} from './quality_card.js';
+import {qualityCurves} from './quality_curves.js';
 import {isAlive, isLost, untilAlive} from './stream.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
@@ -135,6 +136,7 @@ function certificateCard(model, ask) {
     <div><dt>guarantee</dt><dd>${certificate.guarantee ? `${epsilon(certificate.guarantee.epsilon)}, δ ${delta(certificate.guarantee.delta)}` : 'none'}</dd></div>
     <div><dt>ledger entry</dt><dd>${certificate.guarantee?.reserve?.seq ?? '–'}</dd></div>
     <div><dt>SHA-256</dt><dd><code class="break">${model.sha256}</code></dd></div></dl>
+    <p><a href="/ui/models/${model.id}">Measure this model</a></p>
     <details><summary>The whole certificate</summary><pre tabindex="0">${JSON.stringify(certificate, null, 2)}</pre></details>
     ${may('models:edit') ? html`<p class="foot"><button class="button danger" @click=${ask}>Delete model</button></p>` : nothing}</section>`;
 }
@@ -168,6 +170,7 @@ export function open(view) {
   });
   const log = logCard(path, () => draw());
   const predictions = predictCard(() => draw());
+  const curves = qualityCurves(() => draw());
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -225,7 +228,7 @@ export function open(view) {
       <p class="quiet">${badge(job.state)} ${line(job)} ${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>
       ${tags(job, '/ui/jobs')}</p></div><div class="actions">${may('jobs:edit') ? editor.button() : nothing}${actions()}</div></div>
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
-      <div class="main-aside"><div>${qualityCard(job)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
+      <div class="main-aside"><div>${qualityCard(job)}${curves(job.quality)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length || job.evaluation?.holdout ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement is shown with the next progress.' : 'No public dataset was chosen to measure quality on.'}</p></section>`}</div>
       <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${job.model && may('models:read') ? predictions(job) : nothing}${log()}

@@ -58,7 +58,7 @@ export function open(view) {
     return html`<select aria-label="Stage of ${model.name}" @change=${promote(model)}>${known.map((one) => html`<option value=${one} ?selected=${one === now}>${one || 'no stage'}</option>`)}</select>`;
   };
   const columns = [
-    {name: 'Model', of: ({name}) => name, cell: (model) => html`<a class="name" href="/ui/jobs/${model.job}">${model.name}</a>
+    {name: 'Model', of: ({name}) => name, cell: (model) => html`<a class="name" href="/ui/models/${model.id}">${model.name}</a>
       <small>${versionWords(model)} · ${model.algorithm} · <span class="id">${shortId(model.id)}</span> ${tags({tags: Object.fromEntries(Object.entries(model.tags).filter(([key]) => key !== 'stage'))})}</small>`},
     {name: 'Stage', of: ({tags: all}) => all.stage, cell: stage},
     {name: 'Dataset', of: ({dataset}) => dataset, cell: ({dataset}) => html`<a href="/ui/datasets/${dataset}">${dataset}</a>`},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The quality of models: in every list with its interval, and in the comparison.
+"""The quality of models: in every list with its interval, in the comparison, measured later, and as curves.
 
   quality.py CHROMIUM EPSILOND      AXE: the path of axe-core's axe.min.js, or empty"""
 
@@ -83,6 +83,66 @@ def sweeps(walk, daemon, browser):
     walk.look_at("quality-sweep")
 
 
+def evaluate(walk, daemon, browser, jobs):
+    """A model is measured later, from the list of models: free on a public dataset, for a price on the holdout."""
+    spent = lambda dataset: daemon.get(f"/v1/datasets/{dataset}/budget")["parts"][1]["epsilon_spent"]
+    before, model = spent("patients"), jobs[2]["model"]
+    browser.go("/ui/models")
+    browser.await_that("[...document.querySelectorAll('main a')].some((link) => link.innerText == 'unmeasured')", "the model")
+    browser.click_text("unmeasured")
+    browser.await_that(f"location.pathname == '/ui/models/{model}'", "the page of the model")
+    browser.await_text("Evaluate, for free")
+    walk.look_at("evaluate-free")
+    browser.click("#measure")
+    browser.await_that("document.getElementById('scores')", "the scores")
+    scores = daemon.get(f"/v1/evaluations?model={model}")["evaluations"]
+    accuracy = daemon.get(f"/v1/evaluations/{scores[0]['id']}")["scores"]["accuracy"]
+    check(percent(accuracy) in browser.run("document.getElementById('scores').innerText"), "the exact accuracy is shown")
+    check(spent("patients") == before, "a public dataset costs nothing")
+    browser.choose("[id='/evaluation']", " holdout")
+    browser.type("[id='/evaluation/epsilon']", "100")
+    browser.await_that("document.querySelector('[id=\"/evaluation/epsilon\"]').getAttribute('aria-invalid')", "the epsilon that is refused")
+    browser.expect_faults("400 (Bad Request)")
+    check(browser.run("document.getElementById('measure').disabled"), "without a price there is no look")
+    browser.type("[id='/evaluation/epsilon']", "0.6")
+    browser.await_text("It fits")
+    browser.await_text("Spend ε 0.60 and look")
+    check(spent("patients") == before, "the price is shown before anything is charged")
+    browser.click("#measure")
+    browser.await_that("document.getElementById('threshold')", "the curves")
+    check(spent("patients") > before, "the look is charged")
+    curves(walk, browser)
+    walk.look_at("evaluate-look")
+    once = spent("patients")
+    browser.go(f"/ui/models/{model}")
+    browser.await_that("[...document.querySelectorAll('main td button')].length == 2", "both results")
+    browser.click_text("show it")
+    browser.await_that("document.getElementById('threshold')", "the curves again")
+    check(spent("patients") == once, "showing a result again is free")
+
+
+def curves(walk, browser):
+    """The confusion matrix, the curves, and a threshold to choose."""
+    titles = browser.run("[...document.querySelectorAll('main h2')].map((title) => title.innerText)")
+    for title in ("Confusion", "Choose a threshold", "Precision and recall", "Calibration"):
+        check(title in titles, f"{title} is drawn: {titles}")
+    tiles = "[...document.querySelectorAll('#threshold .tile')].map((tile) => tile.innerText).join()"
+    before = browser.run(tiles)
+    browser.run("(() => { const range = document.getElementById('threshold-at'); range.value = 16; range.dispatchEvent(new Event('input')); })()")
+    browser.await_that("document.querySelector('#threshold label b').innerText == '0.8'", "another threshold")
+    check(browser.run(tiles) != before, "the figures follow the threshold")
+
+
+def regression(walk, browser, job):
+    """A regression has its errors as bars, and its job the same curves."""
+    browser.go(f"/ui/models/{job['model']}")
+    browser.await_that("[...document.querySelectorAll('main h2')].some((title) => title.innerText == 'Errors')", "the errors")
+    check("RMSE" in browser.run("document.querySelector('main').innerText"), "the rmse is shown")
+    walk.look_at("evaluate-errors")
+    browser.go(f"/ui/jobs/{job['id']}")
+    browser.await_that("[...document.querySelectorAll('main h2')].some((title) => title.innerText == 'Errors')", "the errors of the job")
+
+
 def main():
     chromium, epsilond = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
@@ -92,6 +152,8 @@ def main():
         jobs = prepare(daemon)
         lists(walk, daemon, browser, jobs)
         sweeps(walk, daemon, browser)
+        evaluate(walk, daemon, browser, jobs)
+        regression(walk, browser, jobs[3])
         check(browser.faults == [], f"at the end: {browser.faults}")
     return 1 if failures else 0
 

@@ -101,13 +101,14 @@ static void expect_two_classes(double noise_multiplier, uint32_t relation)
                                       .relation = (enum relation)relation,
                                       .noise_multiplier = noise_multiplier};
     struct coverage accuracy = {0}, auc = {0}, precision = {0}, recall = {0}, f1 = {0},
-                    bin = {0};
+                    bin = {0}, cut_precision = {0}, cut_recall = {0}, selected = {0};
     double right = hit, taken = share_one * hit + (1 - share_one) * (1 - hit);
     double true_precision = share_one * hit / taken;
     double true_f1 = 2 * share_one * hit / (taken + share_one);
     double low = 14.0 / QUALITY_BINS, high = 15.0 / QUALITY_BINS;
     double one = .3 * (high * high - low * low);
     double none = .7 * ((1 - low) * (1 - low) - (1 - high) * (1 - high));
+    double above = .3 * (1 - low * low), below = .7 * (1 - low) * (1 - low);
     assert_close(binned_area(), area, 2e-3);
     for (int i = 0; i < TRIALS; i++) {
         int64_t counts[COUNTS_MAX] = {0};
@@ -123,6 +124,12 @@ static void expect_two_classes(double noise_multiplier, uint32_t relation)
         note(&recall, &figures.of_class[1].recall, hit);
         note(&f1, &figures.of_class[1].f1, true_f1);
         note(&bin, &figures.bins[14].share, one / (one + none));
+        const struct quality_threshold *cut = &figures.thresholds[14];
+        note(&cut_precision, &cut->precision, above / (above + below));
+        note(&cut_recall, &cut->recall, above / .3);
+        note(&selected, &cut->selected, above + below);
+        const struct quality_interval *all = &figures.thresholds[0].recall;
+        assert_true(!all->is_known || all->value == 1);
     }
     assert_true(accuracy.known == TRIALS && accuracy.held >= least(TRIALS));
     assert_true(accuracy.held <= most(TRIALS));
@@ -132,6 +139,11 @@ static void expect_two_classes(double noise_multiplier, uint32_t relation)
     assert_true(recall.held <= most(TRIALS));
     assert_true(f1.held >= least(f1.known));
     assert_true(bin.held >= least(bin.known) * .99); /* a bin of some 100 records */
+    assert_true(cut_precision.held >= least(cut_precision.known));
+    assert_true(cut_recall.held >= least(cut_recall.known));
+    if (noise_multiplier < 10)
+        assert_true(cut_precision.known == TRIALS && cut_recall.known == TRIALS);
+    assert_true(selected.known == TRIALS && selected.held >= least(TRIALS));
 }
 
 static void intervals_hold_the_quality_of_two_classes(void **state)

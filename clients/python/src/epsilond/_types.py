@@ -1556,6 +1556,13 @@ QualityCalibrationItem = TypedDict(
 )
 
 
+class QualityThresholdsItem(TypedDict):
+    threshold: float
+    precision: QualityInterval
+    recall: QualityInterval
+    selected: QualityInterval
+
+
 QualityResidualsItem = TypedDict(
     "QualityResidualsItem",
     {
@@ -1585,6 +1592,7 @@ class Quality(TypedDict):
     r_squared: QualityInterval
     classes: list[QualityClassesItem]
     calibration: list[QualityCalibrationItem]
+    thresholds: NotRequired[list[QualityThresholdsItem]]
     confusion: list[list[float]]
     error_clip: float | None
     residuals: list[QualityResidualsItem]
