@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from . import _types
 from ._errors import EpsilondError
 from ._figures import plain
-from ._transport import segment
+from ._waiting import Waiting
 
 if TYPE_CHECKING:
     from ._client import Client
-
-POLL_SECONDS = 1.0  # results are shown at whole seconds
 
 
 class EvaluationFailed(EpsilondError):
@@ -24,20 +21,16 @@ class EvaluationFailed(EpsilondError):
         self.evaluation = evaluation
 
 
-class Evaluation:
+class Evaluation(Waiting):
     """One evaluation of a model, as it was when last fetched; ``data`` is the service's answer."""
 
+    _folder = "/v1/evaluations"
+    _failed = EvaluationFailed
+    data: _types.Evaluation
+
     def __init__(self, client: Client, data: _types.Evaluation) -> None:
-        self._client = client
+        super().__init__(client)
         self.data = data
-
-    @property
-    def id(self) -> str:
-        return self.data["id"]
-
-    @property
-    def state(self) -> str:
-        return self.data["state"]
 
     @property
     def guarantee(self) -> _types.EvaluationGuarantee | None:
@@ -53,23 +46,6 @@ class Evaluation:
     def quality(self) -> _types.Quality | None:
         """On a holdout: noisy figures with intervals of 95 %, as in a job's ``quality``."""
         return self.data["quality"]
-
-    def refresh(self) -> Evaluation:
-        """Fetches the current state."""
-        self.data = self._client._transport.get(f"/v1/evaluations/{segment(self.id)}")
-        return self
-
-    def wait(self, timeout: float | None = None) -> Evaluation:
-        """Waits for the result; raises EvaluationFailed if it failed."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.state == "RUNNING":
-            if end is not None and time.monotonic() >= end:
-                raise TimeoutError(f"{self.id} has no result yet")
-            time.sleep(POLL_SECONDS)
-            self.refresh()
-        if self.state == "FAILED":
-            raise EvaluationFailed(self)
-        return self
 
     def __repr__(self) -> str:
         cost = self.guarantee

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,10 @@ from . import _types
 from ._errors import EpsilondError
 from ._figures import plain
 from ._html import Html, element, facts
-from ._transport import segment
+from ._waiting import Waiting
 
 if TYPE_CHECKING:
     from ._client import Client
-
-POLL_SECONDS = 1.0  # answers are shown at whole seconds
 
 
 class StatisticsFailed(EpsilondError):
@@ -26,20 +23,16 @@ class StatisticsFailed(EpsilondError):
         self.statistics = statistics
 
 
-class Statistics:
+class Statistics(Waiting):
     """The statistics of one request, as they were when last fetched; ``data`` is the service's answer."""
 
+    _folder = "/v1/statistics"
+    _failed = StatisticsFailed
+    data: _types.Statistics
+
     def __init__(self, client: Client, data: _types.Statistics) -> None:
-        self._client = client
+        super().__init__(client)
         self.data = data
-
-    @property
-    def id(self) -> str:
-        return self.data["id"]
-
-    @property
-    def state(self) -> str:
-        return self.data["state"]
 
     @property
     def guarantee(self) -> _types.StatisticsGuarantee:
@@ -60,23 +53,6 @@ class Statistics:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.answers)
-
-    def refresh(self) -> Statistics:
-        """Fetches the current state."""
-        self.data = self._client._transport.get(f"/v1/statistics/{segment(self.id)}")
-        return self
-
-    def wait(self, timeout: float | None = None) -> Statistics:
-        """Waits until they are answered; raises StatisticsFailed if they failed."""
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.state == "RUNNING":
-            if end is not None and time.monotonic() >= end:
-                raise TimeoutError(f"call wait() again: {self.id} is not answered yet")
-            time.sleep(POLL_SECONDS)
-            self.refresh()
-        if self.state == "FAILED":
-            raise StatisticsFailed(self)
-        return self
 
     def __repr__(self) -> str:
         lines = [f"{self.id}: {self.state}, {self.data['dataset']}, "
