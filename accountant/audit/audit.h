@@ -9,7 +9,7 @@
 #define ACCOUNTANT_AUDIT_AUDIT_H
 
 #include "accountant/ledger/sealed_sum.h"
-#include "accountant/ledger/verify_report.h"
+#include "accountant/audit/verify_report.h"
 #include "store/rows/audit_rows.h"
 #include "store/rows/ledger_rows.h"
 

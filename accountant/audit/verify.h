@@ -21,7 +21,7 @@
 #define ACCOUNTANT_AUDIT_VERIFY_H
 
 #include "accountant/ledger/ledger.h"
-#include "accountant/ledger/verify_report.h"
+#include "accountant/audit/verify_report.h"
 #include "accountant/pricing/odometer.h"
 #include "store/store.h"
 

@@ -3,8 +3,8 @@
  *
  * Ownership: plain data.
  */
-#ifndef ACCOUNTANT_LEDGER_VERIFY_REPORT_H
-#define ACCOUNTANT_LEDGER_VERIFY_REPORT_H
+#ifndef ACCOUNTANT_AUDIT_VERIFY_REPORT_H
+#define ACCOUNTANT_AUDIT_VERIFY_REPORT_H
 
 #include <stdbool.h>
 

@@ -218,6 +218,21 @@ enum status head_file_links(const char *path, const struct head *head,
     return status;
 }
 
+enum status head_file_read_kept(struct head_kept *kept, const char *path,
+                                struct error *error)
+{
+    *kept = (struct head_kept){0};
+    enum status status = head_file_read(path, &kept->head, &kept->found, error);
+    if (status == ST_OK && kept->found)
+        status = head_file_links(path, &kept->head, &kept->links, error);
+    return status;
+}
+
+void head_kept_fini(struct head_kept *kept)
+{
+    chain_links_fini(&kept->links);
+}
+
 enum status head_file_append(const char *path, const struct head *head,
                              const struct chain_links *links, struct error *error)
 {

@@ -70,6 +70,26 @@ enum status head_file_read(const char *path, struct head *head, bool *found,
 enum status head_file_links(const char *path, const struct head *head,
                             struct chain_links *links, struct error *error);
 
+struct head_kept { /* a head file, as it was read; zeroed: there is none */
+    bool found;
+    struct head head;
+    struct chain_links links; /* the entries that it knows, up to head's */
+};
+
+/* Reads the line at path and its links; *kept must be finished on every outcome.
+ *   ST_CORRUPT, ST_IO  as head_file_read */
+enum status head_file_read_kept(struct head_kept *kept, const char *path,
+                                struct error *error);
+void head_kept_fini(struct head_kept *kept);
+
+/* The result of comparing a store with a head that is kept elsewhere
+ * (ledger_fork.h). */
+enum ledger_history {
+    HISTORY_SAME,  /* it has the head's entry, and has authorised as much */
+    HISTORY_CUT,   /* it is a truncation of the head's history */
+    HISTORY_OTHER, /* it is another timeline, or nothing shows that it is a truncation */
+};
+
 /* Replaces the line durably: writes a second file, syncs it, renames it, syncs the
  * folder.
  *   ST_IO  the file may be the old or the new one */

@@ -48,8 +48,7 @@
 #include <stdbool.h>
 
 #include "accountant/ledger/entry.h"
-#include "accountant/ledger/ledger_guard.h"
-#include "accountant/ledger/ledger_inspector.h"
+#include "accountant/ledger/ledger_hooks.h"
 #include "accountant/pricing/filter.h"
 #include "base/hash.h"
 #include "base/id.h"

@@ -36,7 +36,7 @@
 
 #include "accountant/ledger/entry.h"
 #include "accountant/ledger/head_file.h"
-#include "accountant/ledger/ledger_guard.h"
+#include "accountant/ledger/ledger_hooks.h"
 #include "accountant/ledger/ledger_state.h"
 #include "store/rows/ledger_rows.h"
 

@@ -26,7 +26,7 @@ static bool find_shared(void *context, const struct ledger_row *row)
 }
 
 /* Returns the first entry after shared that links have, or else the last one. */
-static struct ledger_entry_name first_behind(const struct ledger_kept *kept,
+static struct ledger_entry_name first_behind(const struct head_kept *kept,
                                              uint64_t shared)
 {
     const struct chain_links *links = &kept->links;
@@ -37,7 +37,7 @@ static struct ledger_entry_name first_behind(const struct ledger_kept *kept,
 }
 
 enum status ledger_fork_find(struct ledger_fork *fork, const struct ledger *ledger,
-                             struct store_tx *tx, const struct ledger_kept *kept,
+                             struct store_tx *tx, const struct head_kept *kept,
                              bool has_entry, struct error *error)
 {
     const struct ledger_entry_name *last = &ledger->now.entry;

@@ -35,7 +35,7 @@
 #define ACCOUNTANT_LEDGER_LEDGER_FORK_H
 
 #include "accountant/ledger/ledger_change.h"
-#include "accountant/ledger/ledger_kept.h"
+#include "accountant/ledger/head_file.h"
 
 struct ledger_fork {
     enum ledger_history history;
@@ -47,7 +47,7 @@ struct ledger_fork {
  * kept's entry, but has authorised less.
  *   ST_IO  the store cannot be read */
 enum status ledger_fork_find(struct ledger_fork *fork, const struct ledger *ledger,
-                             struct store_tx *tx, const struct ledger_kept *kept,
+                             struct store_tx *tx, const struct head_kept *kept,
                              bool has_entry, struct error *error);
 
 /* Returns whether an account knows of the timeline of that name. */

@@ -90,7 +90,7 @@ static enum status look_behind(struct search *search, const struct seal *seal,
 }
 
 struct comparison { /* of a head kept elsewhere with the store */
-    struct ledger_kept kept;
+    struct head_kept kept;
     struct ledger_fork fork;
     bool freezes;
     struct receipts ended;    /* as receipts_hold */
@@ -98,8 +98,8 @@ struct comparison { /* of a head kept elsewhere with the store */
 };
 
 static enum status compare(struct ledger *ledger, struct store_tx *tx,
-                           const struct ledger_kept *kept,
-                           struct comparison *comparison, struct error *error)
+                           const struct head_kept *kept, struct comparison *comparison,
+                           struct error *error)
 {
     const struct head *head = &kept->head;
     const bool none = head->entry.seq == 0;
@@ -123,7 +123,7 @@ static enum status compare(struct ledger *ledger, struct store_tx *tx,
 }
 
 enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
-                                const struct ledger_kept *kept,
+                                const struct head_kept *kept,
                                 enum ledger_history *history, struct error *error)
 {
     struct comparison comparison = {.freezes = false};
@@ -238,7 +238,7 @@ static enum status note_fork(struct ledger *ledger, struct store_tx *tx,
 static enum status check_head(struct ledger *ledger, struct store_tx *tx,
                               struct comparison *comparison, struct error *error)
 {
-    const struct ledger_kept *kept = &comparison->kept;
+    const struct head_kept *kept = &comparison->kept;
     if (kept->head.entry.seq > 0 && ledger->now.entry.seq == 0)
         return error_set(error, ST_CORRUPT,
                          "the store is empty, the head kept elsewhere is not");
@@ -296,7 +296,7 @@ static enum status compare_head(struct ledger *ledger, const char *path,
 {
     struct store_tx *tx;
     *comparison = (struct comparison){.fork.history = HISTORY_SAME};
-    enum status status = ledger_kept_read(&comparison->kept, path, error);
+    enum status status = head_file_read_kept(&comparison->kept, path, error);
     if (status == ST_OK)
         status = store_begin(ledger->store, STORE_LEDGER, &tx, error);
     if (status != ST_OK)
@@ -356,7 +356,7 @@ enum status ledger_head_file(struct ledger *ledger, const char *path, bool *froz
     if (status == ST_OK)
         status = write_kept(ledger, path, &comparison, error);
     chain_links_fini(&comparison.links);
-    ledger_kept_fini(&comparison.kept);
+    head_kept_fini(&comparison.kept);
     if (status != ST_OK)
         return status;
     pthread_mutex_lock(&ledger->head_lock);

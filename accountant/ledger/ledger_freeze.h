@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "accountant/ledger/ledger.h"
-#include "accountant/ledger/ledger_kept.h"
+#include "accountant/ledger/head_file.h"
 
 /* Keeps the head elsewhere too, so that a restored backup is noticed. Checks the file
  * at path against the store, then writes it durably after every entry and
@@ -39,7 +39,7 @@ enum status ledger_head_file(struct ledger *ledger, const char *path, bool *froz
  *   ST_INVALID  as ledger_head_file
  *   ST_IO       the store cannot be read */
 enum status ledger_kept_compare(struct ledger *ledger, struct store_tx *tx,
-                                const struct ledger_kept *kept,
+                                const struct head_kept *kept,
                                 enum ledger_history *history, struct error *error);
 
 /* Opens the next epoch of a frozen dataset, with nothing committed or held. Earlier

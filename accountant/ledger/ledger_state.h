@@ -31,7 +31,7 @@
 
 #include "accountant/ledger/balances.h"
 #include "accountant/ledger/head_chain.h"
-#include "accountant/ledger/ledger_inspector.h"
+#include "accountant/ledger/ledger_hooks.h"
 #include "accountant/ledger/sealed_sum.h"
 
 struct account {

@@ -61,7 +61,7 @@ struct inspection { /* one moment of the store, and the files that its rows name
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
     bool elsewhere;          /* the files are in a bucket */
-    struct ledger_kept kept; /* the head kept elsewhere, read before that moment */
+    struct head_kept kept; /* the head kept elsewhere, read before that moment */
     struct store *store;
     struct verify_report report;
     struct audit_head audit; /* the newest row of the audit trail */
@@ -75,7 +75,7 @@ static enum status check_head(const struct inspection *inspection,
     enum ledger_history history = HISTORY_SAME;
     enum status status = ST_OK;
     const struct verify_report *report = &inspection->report;
-    const struct ledger_kept *kept = &inspection->kept;
+    const struct head_kept *kept = &inspection->kept;
     if (kept->found && report->found)
         history = report->same ? HISTORY_SAME : HISTORY_OTHER;
     else if (kept->found)
@@ -127,7 +127,7 @@ static enum status inspect(struct inspection *inspection, struct error *error)
     const struct config *config = inspection->config;
     enum status status = ST_OK;
     if (config->head_file[0] != '\0')
-        status = ledger_kept_read(&inspection->kept, config->head_file, error);
+        status = head_file_read_kept(&inspection->kept, config->head_file, error);
     if (status == ST_OK)
         status = blob_config_open_read(inspection->blobs, inspection->store, config,
                                        &inspection->elsewhere, error);
@@ -167,7 +167,7 @@ static int verify_whole(struct ledger_entry_name *head, const struct config *con
     enum status status = inspect(&inspection, &error);
     const struct verify_report *report = &inspection.report;
     consistency_check_close(&inspection.inventory);
-    ledger_kept_fini(&inspection.kept);
+    head_kept_fini(&inspection.kept);
     blob_objects_leave(blobs);
     if (status != ST_OK)
         return report_failure(status, report, &error);
