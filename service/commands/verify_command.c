@@ -60,7 +60,7 @@ struct inspection { /* one moment of the store, and the files that its rows name
     const struct config *config;
     const char *archive; /* the folder of archives; NULL: from the newest SEAL */
     struct blobs *blobs;
-    bool elsewhere;          /* the files are in a bucket */
+    bool elsewhere;        /* the files are in a bucket */
     struct head_kept kept; /* the head kept elsewhere, read before that moment */
     struct store *store;
     struct verify_report report;

@@ -5,6 +5,7 @@
 
 #include "service/datasets/captions.h"
 #include "service/datasets/dataset_table.h"
+#include "service/datasets/dataset_visibility.h"
 #include "store/rows/dataset_rows.h"
 
 struct renewal {
@@ -44,7 +45,7 @@ static bool take_info(struct datasets *datasets, struct dataset *known,
                       const struct dataset *fresh)
 {
     pthread_rwlock_wrlock(&datasets->lock);
-    bool same = dataset_shows_same(known, &known->info, &fresh->info);
+    bool same = dataset_visibility_same(&known->owner, &known->info, &fresh->info);
     known->info = fresh->info;
     datasets->version += !same;
     pthread_rwlock_unlock(&datasets->lock);

@@ -28,12 +28,6 @@ void datasets_list(struct datasets *datasets, struct dataset *dataset);
 /* Replaces the dataset of the same id, which was declared again. Takes the lock. */
 void datasets_replace_take(struct datasets *datasets, struct dataset *dataset_take);
 
-/* Returns whether the dataset looks the same to everyone after a change
- * (dataset_read_as of NULL). If so, the change makes no version and no event. */
-bool dataset_shows_same(const struct dataset *dataset,
-                        const struct dataset_info *before,
-                        const struct dataset_info *after);
-
 /* Notifies the watcher that a dataset has changed. The caller holds no lock. */
 void datasets_tell(struct datasets *datasets, const struct dataset_id *id);
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "service/datasets/captions.h"
 #include "service/datasets/dataset_table.h"
+#include "service/datasets/dataset_visibility.h"
 #include "service/threads/epoch_reclaim.h"
 #include "store/rows/dataset_rows.h"
 
@@ -148,51 +149,16 @@ void dataset_read(struct datasets *datasets, const struct dataset *dataset,
     pthread_rwlock_unlock(&datasets->lock);
 }
 
-/* Everyone could see what `local` declared before there were keys, and no one can
- * import it any more. */
 bool dataset_hides_imports(const struct dataset *dataset)
 {
-    return !principal_equal(&dataset->owner, &principal_local);
-}
-
-/* Returns whether an import that did not end as READY is hidden from the reader. */
-static bool is_veiled(const struct dataset *dataset, const struct principal *reader)
-{
-    return dataset_hides_imports(dataset) &&
-           (reader == NULL || !principal_equal(&dataset->owner, reader));
-}
-
-static void veil(struct dataset_info *info)
-{
-    if (info->state == DATASET_IMPORTING || info->state == DATASET_FAILED)
-        info->state = DATASET_CREATED;
-    info->detail.failure = (struct import_failure){0};
-    info->detail.act = (struct import_act){0};
+    return dataset_visibility_hides(&dataset->owner);
 }
 
 void dataset_read_as(struct datasets *datasets, const struct dataset *dataset,
                      const struct principal *reader, struct dataset_info *info)
 {
     dataset_read(datasets, dataset, info);
-    if (is_veiled(dataset, reader))
-        veil(info);
-}
-
-bool dataset_shows_same(const struct dataset *dataset,
-                        const struct dataset_info *before,
-                        const struct dataset_info *after)
-{
-    struct dataset_info a = *before, b = *after;
-    if (!is_veiled(dataset, NULL))
-        return false;
-    veil(&a);
-    veil(&b);
-    char *one = dataset_detail_render(&a.detail),
-         *other = dataset_detail_render(&b.detail);
-    bool same = a.state == b.state && strcmp(one, other) == 0;
-    free(one);
-    free(other);
-    return same;
+    dataset_visibility_apply(&dataset->owner, reader, info);
 }
 
 struct caption dataset_caption(struct datasets *datasets, const struct dataset *dataset)
@@ -290,8 +256,8 @@ static void moved(void *context)
 {
     struct change *change = context;
     pthread_rwlock_wrlock(&change->datasets->lock);
-    bool same =
-        dataset_shows_same(change->dataset, &change->dataset->info, &change->info);
+    bool same = dataset_visibility_same(&change->dataset->owner, &change->dataset->info,
+                                        &change->info);
     change->dataset->info = change->info;
     change->datasets->version += !same;
     pthread_rwlock_unlock(&change->datasets->lock);
