@@ -180,6 +180,8 @@ char *dataset_detail_render(const struct dataset_detail *detail)
     json_write_count(&writer, "size", detail->size);
     json_write_count(&writer, "import_ms", (uint64_t)detail->import_ms);
     json_write_text(&writer, "rows_sha256", detail->rows_sha256);
+    if (detail->sources_sha256[0] != '\0')
+        json_write_text(&writer, "sources_sha256", detail->sources_sha256);
     if (detail->is_shuffled)
         json_write_flag(&writer, "is_shuffled", true);
     write_failure(&writer, &detail->failure, NULL);
@@ -277,6 +279,7 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
         read.import_ms =
             (int64_t)json_read_count(json_member(&root, "import_ms"), 0, INT64_MAX);
         read_digest(read.rows_sha256, json_member(&root, "rows_sha256"));
+        read_digest(read.sources_sha256, json_member(&root, "sources_sha256"));
         struct json_node shuffled = json_member(&root, "is_shuffled");
         read.is_shuffled = json_present(shuffled) && json_read_flag(shuffled);
         struct json_node failure = json_member(&root, "failure");

@@ -79,7 +79,8 @@ struct
 struct dataset_detail {
     uint64_t records, size;
     int64_t import_ms;
-    char rows_sha256[SHA256_HEX_SIZE]; /* of the rows as uploaded; "": not known */
+    char rows_sha256[SHA256_HEX_SIZE];    /* of the rows as uploaded; "": not known */
+    char sources_sha256[SHA256_HEX_SIZE]; /* of the uploaded files; "": not known */
     /* Whether its units have indices in a secret order (privacy.md P1). False for
      * public datasets, and for those that an earlier version imported. */
     bool is_shuffled;

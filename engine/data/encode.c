@@ -280,18 +280,23 @@ static enum status resolve_number(const struct encoder *encoder,
     cell = trim(cell);
     *read = (struct reading_of_number){.is_missing = is_missing(column, cell)};
     if (!read->is_missing) {
-        if (!kind->number(&read->value, encoder, cell))
+        const bool is_number = kind->number(&read->value, encoder, cell);
+        if (!is_number && !encoder->takes_any)
             return refuse(encoder, error,
                           kind->fault != NULL ? kind->fault
                                               : kinds[COLUMN_NUMERIC].fault);
-        read->is_missing = is_missing_number(encoder, read->value);
+        read->is_missing = !is_number || is_missing_number(encoder, read->value);
     }
     read->has_value = !read->is_missing || column->fallback != NULL;
     if (read->is_missing && column->fallback != NULL)
         read->value = encode_default(column);
-    return read->has_value || column->missing_feature
-               ? ST_OK
-               : refuse_missing(encoder, cell, error);
+    if (read->has_value || column->missing_feature)
+        return ST_OK;
+    if (!encoder->takes_any)
+        return refuse_missing(encoder, cell, error);
+    read->has_value = true;
+    read->value = column->low;
+    return ST_OK;
 }
 
 /* Writes one feature for each value of each declared part. A date outside the range is
@@ -330,6 +335,25 @@ static enum status encode_number_cell(const struct encoder *encoder, float *out,
 
 /* ---- words ---- */
 
+/* Returns the word of a missing cell for which the column declares neither a category nor
+ * a default. */
+static uint32_t missing_word(const struct encoder *encoder)
+{
+    const struct column *column = encoder->column;
+    if (column->kind == COLUMN_HASHED)
+        return find_bucket(encoder, cell_of(""));
+    return column->other ? schema_column_own_features(column) : 0;
+}
+
+/* Returns the word of an undeclared one in a column without a category for others. */
+static uint32_t undeclared_word(const struct encoder *encoder)
+{
+    const struct column *column = encoder->column;
+    if (column->fallback != NULL)
+        return kinds[column->kind].word(encoder, cell_of(column->fallback));
+    return column->missing_feature ? schema_column_own_features(column) : 0;
+}
+
 static enum status resolve_word(const struct encoder *encoder, uint32_t *word,
                                 struct cell cell, struct error *error)
 {
@@ -340,16 +364,22 @@ static enum status resolve_word(const struct encoder *encoder, uint32_t *word,
         *word = schema_column_own_features(column) + column->other;
         if (column->missing_feature)
             return ST_OK;
-        if (column->fallback == NULL)
+        if (column->fallback == NULL && !encoder->takes_any)
             return refuse_missing(encoder, cell, error);
+        if (column->fallback == NULL) {
+            *word = missing_word(encoder);
+            return ST_OK;
+        }
         cell = cell_of(column->fallback);
     }
     *word = kind->word(encoder, cell);
     if (*word != STRING_INDEX_ABSENT)
         return ST_OK;
-    *word = schema_column_own_features(column);
-    return column->other ? ST_OK
-                         : refuse(encoder, error, kinds[COLUMN_CATEGORICAL].fault);
+    if (!column->other && !encoder->takes_any)
+        return refuse(encoder, error, kinds[COLUMN_CATEGORICAL].fault);
+    *word =
+        column->other ? schema_column_own_features(column) : undeclared_word(encoder);
+    return ST_OK;
 }
 
 bool encoder_lacks_word(const struct encoder *encoder, struct cell *word,

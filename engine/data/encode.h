@@ -5,6 +5,14 @@
  * Numbers are read in the C locale, independent of the process's locale. A number must
  * fill its cell and be finite. Blanks (spaces and tabs) around a cell are dropped. No
  * error text quotes a cell.
+ *
+ * An encoder that takes any cell maps the ones that it would refuse: a cell that is no
+ * number or no date of its column counts as missing, and a missing number without a
+ * default is the lower edge of the range. An undeclared word becomes, by what the column
+ * declares, "other", else the default, else missing; a missing word becomes missing, else
+ * the default, else "other". Of these a column of words declares one (schema_takes_any);
+ * a missing hashed cell without a default is the bucket of the empty text. So the result
+ * is a function of the cell and of the declaration.
  */
 #ifndef ENGINE_DATA_ENCODE_H
 #define ENGINE_DATA_ENCODE_H
@@ -43,6 +51,7 @@ struct encoder {
     size_t missing_number_count;
     bool is_plain_number; /* a cell that is a number becomes its mapped value only */
     bool decimal_comma;   /* numbers in cells have a comma (dialect.h) */
+    bool takes_any;       /* no cell is refused (schema_takes_any) */
 };
 struct cell {
     const char *text;

@@ -174,6 +174,19 @@ static const struct column *first_of(const struct schema *schema, enum column_ki
     return NULL;
 }
 
+bool schema_takes_any(const struct schema *schema, size_t *column)
+{
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *declared = &schema->columns[i];
+        if (declared->value_count == 0 || declared->other ||
+            declared->missing_feature || declared->fallback != NULL)
+            continue;
+        *column = i;
+        return false;
+    }
+    return true;
+}
+
 enum privacy_unit schema_unit(const struct schema *schema)
 {
     bool has_ids = schema->has_id_file || first_of(schema, COLUMN_PRIVACY_ID) != NULL;

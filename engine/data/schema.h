@@ -165,6 +165,12 @@ uint32_t schema_column_own_features(const struct column *column);
 void schema_word_name(const struct column *column, uint32_t word, char *text,
                       size_t size);
 
+/* Returns whether every cell of a file can be given a feature without refusing the file:
+ * each column of declared words, the label included, has a category for other words or
+ * for missing cells, or a default. If not, sets *column to the first one that has none.
+ * Numbers, dates and hashed words always can (encode.h). */
+bool schema_takes_any(const struct schema *schema, size_t *column);
+
 /* Returns the privacy unit of a dataset of this schema: the person if a column or a
  * file says to whom each row belongs, else the record. This function is the only source
  * of that fact. */

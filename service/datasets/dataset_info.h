@@ -34,6 +34,9 @@ struct dataset_info { /* a copy of what may change */
     bool has_sha256;
     uint8_t sha256[SHA256_SIZE];
     int64_t create_ms;
+    /* The daemon fetched a file of it, so no import of it may fail by content
+     * (docs/privacy.md P7). Never taken back. */
+    bool is_fetched;
 };
 
 /* Returns the size and digest of the matrix from the row of an imported dataset. */

@@ -45,6 +45,7 @@ enum status dataset_record_read(struct dataset **out, const struct dataset_row *
     }
     dataset->info.version = row->version;
     dataset->info.create_ms = row->create_ms;
+    dataset->info.is_fetched = row->fetched;
     dataset->info.has_sha256 = row->sha256 != NULL;
     if (row->sha256 != NULL)
         memcpy(dataset->info.sha256, row->sha256, SHA256_SIZE);
@@ -77,6 +78,7 @@ enum status dataset_record_write(struct store_tx *tx, const struct dataset *data
         .create_ms = info->create_ms,
         .project = dataset->owner.project,
         .created_by = dataset->owner.name,
+        .fetched = info->is_fetched,
     };
     switch (writing) {
     case ROW_INSERT: status = dataset_row_insert(tx, &row, error); break;

@@ -348,6 +348,7 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
     dataset->info.detail.proposal =
         renewal->proposal != NULL ? *renewal->proposal : info.detail.proposal;
     dataset->info.detail.regrant = info.detail.regrant;
+    dataset->info.is_fetched = info.is_fetched;
     enum status status =
         dataset_record_write(tx, dataset, &dataset->info, ROW_DECLARE, error);
     if (status != ST_OK) {
@@ -377,6 +378,15 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     change->info.detail.regrant = regrant;
     change->info.has_sha256 = info->has_sha256;
     memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
+    return change_write_take(change, tx, error);
+}
+
+enum status dataset_mark_fetched(struct datasets *datasets, struct store_tx *tx,
+                                 struct dataset *dataset, struct error *error)
+{
+    struct change *change = change_create(datasets, dataset);
+    dataset_read(datasets, dataset, &change->info);
+    change->info.is_fetched = true;
     return change_write_take(change, tx, error);
 }
 

@@ -132,6 +132,13 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
                          struct dataset *dataset, const struct dataset_info *info,
                          struct error *error);
 
+/* Records that the daemon fetches a file of the dataset, or reads its records from
+ * another system itself. Call it before the first byte is asked for. From then on no
+ * import of the dataset fails by content, whoever sends its files.
+ *   ST_IO  the store is poisoned */
+enum status dataset_mark_fetched(struct datasets *datasets, struct store_tx *tx,
+                                 struct dataset *dataset, struct error *error);
+
 /* Records that a further epoch of the budget is proposed. Precondition: none is
  * pending.
  *   ST_IO  the store is poisoned */

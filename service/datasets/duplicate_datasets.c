@@ -8,6 +8,9 @@ static bool same_records(const struct duplicate_dataset *a,
 {
     if (a->matrix_sha256 == NULL || b->matrix_sha256 == NULL)
         return false;
+    if (a->is_fetched || b->is_fetched)
+        return a->sources_sha256[0] != '\0' && b->sources_sha256[0] != '\0' &&
+               hash_equal(a->sources_sha256, b->sources_sha256, SHA256_HEX_SIZE);
     if (a->rows_sha256[0] != '\0' && b->rows_sha256[0] != '\0')
         return hash_equal(a->rows_sha256, b->rows_sha256, SHA256_HEX_SIZE);
     return hash_equal(a->matrix_sha256, b->matrix_sha256, SHA256_SIZE);
@@ -62,6 +65,8 @@ static struct duplicate_dataset duplicate_dataset_of(struct ledger *ledger,
                    !ledger_touched(ledger, &spec->id),
         .matrix_sha256 = info->has_sha256 ? info->sha256 : NULL,
         .rows_sha256 = info->detail.rows_sha256,
+        .is_fetched = info->is_fetched,
+        .sources_sha256 = info->detail.sources_sha256,
     };
 }
 

@@ -32,11 +32,16 @@ struct
     bool is_void;
     const uint8_t *matrix_sha256; /* of the stored file; NULL before an import */
     const char *rows_sha256;      /* of its rows, in hex; "" if the import made none */
+    bool is_fetched;              /* the daemon fetched a file of it */
+    const char *sources_sha256;   /* of its files, in hex; "" if the import made none */
 };
 
 /* Returns whether a and b may not both be used: one owner, the same rows, at least one
  * of the two private, and neither void. Two public ones hide nothing from each other.
- * Rows are compared if both have that digest, else the whole files. */
+ * Rows are compared if both have that digest, else the whole matrices. If the daemon
+ * fetched either one, only the files are compared, as they came: its owner may not be able
+ * to read them, and could declare ranges under which their rows equal those of an upload
+ * exactly if no value is above a bound. */
 bool duplicate_datasets_clash(const struct duplicate_dataset *a,
                               const struct duplicate_dataset *b);
 

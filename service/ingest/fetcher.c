@@ -10,7 +10,9 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "service/config/config.h"
+#include "service/datasets/datasets.h"
 #include "service/ingest/fetch_status.h"
+#include "service/ingest/fetched_dataset.h"
 #include "service/ingest/upload.h"
 #include "service/outbound/transfer.h"
 #include "service/process/daemon_state.h"
@@ -53,6 +55,9 @@ enum status fetcher_start(struct daemon_state *context, const struct fetch_place
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
     enum status status = upload_check(context, &match, error);
+    if (status == ST_OK)
+        status = fetched_dataset_mark(
+            context, datasets_find(context->datasets, match.id), error);
     if (status == ST_OK)
         status = fetch_status_add(context->fetch_status, place, request, &fetch, error);
     if (status == ST_OK)

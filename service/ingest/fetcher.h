@@ -20,7 +20,9 @@ struct error;
 struct fetch_place;
 struct fetch_request;
 
-/* Starts to download the file of place as request says.
+/* Starts to download the file of place as request says, and marks its dataset as one that
+ * the service fetched a file of.
+ *   ST_INVALID, ST_CONFLICT, ST_IO  as fetched_dataset_mark
  *   ST_NOT_FOUND, ST_DATASET_BUSY, ST_DATASET_IMMUTABLE, ST_DISK_FULL  as upload_begin
  *   ST_UPLOAD_BUSY, ST_QUEUE_FULL  as fetch_status_add
  *   ST_DRAINING  the service is stopping */

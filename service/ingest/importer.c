@@ -13,6 +13,7 @@
 #include "service/config/config.h"
 #include "service/datasets/duplicate_datasets.h"
 #include "service/ingest/confirmation.h"
+#include "service/ingest/fetched_dataset.h"
 #include "service/ingest/import_event.h"
 #include "service/ingest/import_padding.h"
 #include "service/ingest/import_reports.h"
@@ -37,6 +38,14 @@ static enum status fail(struct import_failure *failure, enum status status,
     snprintf(failure->text, sizeof failure->text, "%s", text);
     return status;
 }
+
+/* The result of an import that has ended. */
+struct outcome {
+    struct dataset_info info;      /* if it succeeded */
+    struct import_failure failure; /* if it did not */
+    struct import_report
+        *report; /* its faults, for its sender; NULL: none is awaited */
+};
 
 /* Checks that every file that the declaration needs was uploaded. If the place of the
  * files cannot be read, that is no failure of the import. */
@@ -73,12 +82,12 @@ static enum status move(struct daemon_state *context, struct dataset *dataset,
 }
 
 /* Makes the report of the import available to the key that has requested it, if this key
- * sent all of the files. */
+ * sent all of the files, and the daemon never fetched one. */
 static void await_report(struct daemon_state *context, const struct dataset_spec *spec,
-                         const struct audit_row *act)
+                         bool is_fetched, const struct audit_row *act)
 {
     struct principal principal = {0};
-    bool is_sender = principal_parse(&principal, act->actor);
+    bool is_sender = !is_fetched && principal_parse(&principal, act->actor);
     snprintf(principal.key, sizeof principal.key, "%s", act->key);
     for (size_t i = 0; i < UPLOAD_KINDS; i++) {
         const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
@@ -109,6 +118,8 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
     if (proposal_bars(&info.detail.proposal))
         return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
     enum status status = check_uploads(context, dataset_spec(dataset), failure, error);
+    if (status == ST_OK && info.is_fetched)
+        status = fetched_dataset_check(&dataset_spec(dataset)->schema, error);
     if (status != ST_OK)
         return status;
     if (atomic_load(&context->draining))
@@ -125,7 +136,7 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
     if (status != ST_OK)
         return status;
     *begun = true;
-    await_report(context, dataset_spec(dataset), request->act);
+    await_report(context, dataset_spec(dataset), info.is_fetched, request->act);
     if (!store_shared(context->store)) /* otherwise a worker does (import_claim_take) */
         CHECK(pool_submit(context->importer, dataset, NULL) == ST_OK);
     return ST_OK;
@@ -139,6 +150,7 @@ static void describe(struct dataset_info *info, const struct dataset_spec *spec,
     info->detail.records = result->records;
     info->detail.size = result->size;
     sha256_render(info->detail.rows_sha256, result->rows_sha256);
+    sha256_render(info->detail.sources_sha256, result->sources_sha256);
     info->has_sha256 = true;
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
@@ -219,20 +231,20 @@ static enum status check_twins(struct daemon_state *context,
     return status;
 }
 
-/* Reads the uploads, and writes the matrix to path and the faults to the report. */
+/* Reads the uploads and writes the matrix to path. */
 static enum status read_uploads(struct daemon_state *context,
                                 const struct dataset_spec *spec, const char *path,
-                                struct import_report *report,
-                                struct import_result *result,
-                                struct import_failure *failure)
+                                struct import_result *result, struct outcome *outcome)
 {
+    struct import_failure *failure = &outcome->failure;
     struct blob_loan loans[SCHEMA_FILES_MAX] = {{.is_lent = false}};
     struct import import = {
         .schema = &spec->schema,
         .is_private = !spec->is_public,
+        .takes_any = outcome->info.is_fetched,
         .limits = {.unpacked_size_max = context->config->unpacked_size_max,
                    .disk_room = disk_room_left(context->disk_room)},
-        .report = report,
+        .report = outcome->report,
         .path = path,
         .cancel = &context->import_cancel,
     };
@@ -244,14 +256,6 @@ static enum status read_uploads(struct daemon_state *context,
     give_back_uploads(context, loans);
     return status;
 }
-
-/* The result of an import that has ended. */
-struct outcome {
-    struct dataset_info info;      /* if it succeeded */
-    struct import_failure failure; /* if it did not */
-    struct import_report
-        *report; /* its faults, for its sender; NULL: none is awaited */
-};
 
 /* Reads the uploads and writes the matrix to the draft. If it fails, what the info says
  * of the content is not used. */
@@ -270,7 +274,7 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
     if (status != ST_OK)
         return fail(failure, status, error.text);
     blob_draft_path(context->blobs, path, draft);
-    status = read_uploads(context, spec, path, outcome->report, &result, failure);
+    status = read_uploads(context, spec, path, &result, outcome);
     if (status != ST_OK)
         return status;
     describe(info, spec, &result);
@@ -485,8 +489,11 @@ void importer_run(void *argument, void *item)
     struct dataset *dataset = item;
     struct outcome outcome = {0};
     struct dataset_info *info = &outcome.info;
+    struct dataset_info before;
     const struct dataset_spec *spec = dataset_spec(dataset);
 
+    dataset_read(context->datasets, dataset, &before);
+    info->is_fetched = before.is_fetched;
     if (import_reports_awaits(context->import_reports, spec->id.text))
         outcome.report = import_report_create(&spec->schema);
     if (!spec->is_public)

@@ -6,7 +6,8 @@
 static const struct row_column columns[] = {
     COLUMN(id),        CHANGING(version), CHANGING(state),
     COLUMN(spec),      CHANGING(detail),  HASH_OR_NULL(sha256, ROW_CHANGES),
-    COLUMN(create_ms), COLUMN(project),   COLUMN(created_by)};
+    COLUMN(create_ms), COLUMN(project),   COLUMN(created_by),
+    CHANGING(fetched)};
 static const struct row_table table = ROW_TABLE("dataset", columns);
 
 enum status dataset_row_insert(struct store_tx *tx, const struct dataset_row *row,

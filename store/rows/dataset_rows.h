@@ -17,6 +17,7 @@ struct dataset_row {
     const uint8_t *sha256; /* (32) the stored matrix's; NULL before an import */
     int64_t create_ms;
     const char *project, *created_by; /* never change; the owner's name */
+    bool fetched; /* the daemon fetched a file of it; true is never taken back */
 };
 
 /*   ST_ALREADY_EXISTS  the id was used before, even if its dataset is deleted by now */

@@ -410,7 +410,9 @@ def fetches(replay):
     names = {"id": "fetched", "name": "data"}
     declared = next(body for _, body in replay.examples("post", "/v1/datasets")
                     if body["id"] == "adult")
-    replay.call("post", "/v1/datasets", {**declared, "id": "fetched"})
+    columns = [{"default": column["values"][0], **column} if "values" in column else column
+               for column in declared["columns"]]
+    replay.call("post", "/v1/datasets", {**declared, "id": "fetched", "columns": columns})
     fetch = "/v1/datasets/{id}/files/{name}"
     replay.call("post", fetch + ":fetch", {"url": "https://hooks.invalid/data"}, **names)
     replay.call("post", fetch + ":fetch", {"url": "https://10.0.0.1/data"}, **names)

@@ -167,7 +167,15 @@ static void make_private(struct scene *scene, char id[ID_SIZE])
 static void make_upload(struct scene *scene, char id[ID_SIZE])
 {
     snprintf(id, ID_SIZE, "upload-%u", scene->made++);
-    assert_status(declare_points(client_of(scene), id, SAMPLE_PUBLIC), 201);
+    assert_status(client_create(client_of(scene), "/v1/datasets",
+                                "{'id':'%s','format':'csv','task':'classification',"
+                                "'columns':["
+                                "{'name':'x','kind':'numeric','range':[-1,1]},"
+                                "{'name':'y','kind':'numeric','range':[-1,1]},"
+                                "{'name':'above','kind':'label','values':['no','yes'],"
+                                "'default':'no'}],'privacy':" SAMPLE_PUBLIC "}",
+                                id),
+                  201);
 }
 
 static void delete_dataset(struct scene *scene, const char *id)

@@ -17,6 +17,19 @@ struct scene {
     char *points;
 };
 
+/* Declares the table of sample_points, with a default for a label that is none. */
+static const struct reply *declare_table(struct client *client, const char *id,
+                                         const char *high, const char *privacy)
+{
+    return client_create(client, "/v1/datasets",
+                         "{'id':'%s','format':'csv','task':'classification',"
+                         "'columns':[{'name':'x','kind':'numeric','range':[-1,%s]},"
+                         "{'name':'y','kind':'numeric','range':[-1,1]},"
+                         "{'name':'above','kind':'label','values':['no','yes'],"
+                         "'default':'no'}],'privacy':%s}",
+                         id, high, privacy);
+}
+
 static int begin(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -33,7 +46,8 @@ static int begin(void **state)
     assert_status(client_put(&scene->receiver.client, "/files/points", scene->points,
                              strlen(scene->points)),
                   204);
-    assert_status(declare_points(&scene->stage->client, "points", SAMPLE_PUBLIC), 201);
+    assert_status(declare_table(&scene->stage->client, "points", "1", SAMPLE_PUBLIC),
+                  201);
     *state = scene;
     return 0;
 }
@@ -135,6 +149,138 @@ static void a_digest_is_held_against_the_file(void **state)
               "'3474a0d0ecf776c37db86e8c6483b8666d87f45ff1624a2b317822d80113f1e5'"),
         202);
     assert_string_equal(reply_text(await_fetch(scene), "state"), "SUCCEEDED");
+}
+
+/* --- whoever cannot read the file learns nothing of its cells --- */
+
+static void put_at_receiver(struct scene *scene, const char *path, const char *text)
+{
+    assert_status(client_put(&scene->receiver.client, path, text, strlen(text)), 204);
+}
+
+static void fetch_whole(struct scene *scene, const char *id, const char *path)
+{
+    struct client *client = &scene->stage->client;
+    char fetched[96], status[96];
+    snprintf(fetched, sizeof fetched, "/v1/datasets/%s/files/data:fetch", id);
+    snprintf(status, sizeof status, "/v1/datasets/%s/files/data/fetch", id);
+    assert_status(
+        client_post(client, fetched, NULL, "{'url':'%s%s'}", scene->receiver.url, path),
+        202);
+    for (;;) {
+        const struct reply *reply = client_get(client, "%s", status);
+        if (!json_is_null(reply_at(reply, "end_time"))) {
+            assert_string_equal(reply_text(reply, "state"), "SUCCEEDED");
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+}
+
+/* The secret maximum of x is 2345; a declared range of x is a question about it. */
+static const char secret[] = "12.5,0.5,yes\n2345,0.1,no\nNaN,zebra,maybe\n7,\n";
+
+/* Asks for the import of the dataset, and checks that it says what each import says. */
+static void assert_says_nothing(struct scene *scene, const char *id)
+{
+    struct client *client = &scene->stage->client;
+    const struct reply *ready = client_act(client, "/v1/datasets/%s:import", id);
+    assert_status(ready, 200);
+    assert_int_equal((int)reply_number(ready, "records"), 4);
+    ready = client_get(client, "/v1/datasets/%s/import", id);
+    assert_string_equal(reply_text(ready, "state"), "READY");
+    assert_true(json_is_null(reply_at(ready, "failure")));
+}
+
+static void twelve_imports_do_not_find_the_maximum(void **state)
+{
+    struct scene *scene = *state;
+    double low = 0, high = 4096;
+    put_at_receiver(scene, "/files/secret", secret);
+    for (int i = 0; i < 12; i++) {
+        char id[16], bound[32];
+        snprintf(id, sizeof id, "guess-%d", i);
+        snprintf(bound, sizeof bound, "%.17g", low / 2 + high / 2);
+        assert_status(declare_table(&scene->stage->client, id, bound, SAMPLE_BUDGET(1)),
+                      201);
+        fetch_whole(scene, id, "/files/secret");
+        /* The same file under two ids is refused, whatever was declared: so the one
+         * before is forgotten first. */
+        assert_says_nothing(scene, id);
+        char path[48];
+        snprintf(path, sizeof path, "/v1/datasets/%s", id);
+        assert_status(client_delete(&scene->stage->client, path), 204);
+        high = low / 2 + high / 2;
+    }
+}
+
+static void an_upload_that_clips_alike_does_not_find_it_either(void **state)
+{
+    struct scene *scene = *state;
+    struct client *client = &scene->stage->client;
+    /* Under this range of x both files have the same rows exactly if no x of the fetched
+     * one is above the bound of the guess. */
+    static const char guess[] = "1,0.5,yes\n1,0.1,no\n-1,-1,no\n1,-1,no\n";
+    put_at_receiver(scene, "/files/secret", secret);
+    assert_status(declare_table(client, "fetched", "1", SAMPLE_BUDGET(1)), 201);
+    fetch_whole(scene, "fetched", "/files/secret");
+    assert_says_nothing(scene, "fetched");
+    assert_status(declare_table(client, "guess", "1", SAMPLE_BUDGET(1)), 201);
+    assert_status(
+        client_put(client, "/v1/datasets/guess/files/data", guess, strlen(guess)), 204);
+    assert_status(client_act(client, "/v1/datasets/guess:import"), 200);
+    /* The file itself, sent or fetched under another declaration, is the same data. */
+    assert_status(declare_table(client, "again", "7", SAMPLE_BUDGET(1)), 201);
+    fetch_whole(scene, "again", "/files/secret");
+    assert_problem(client_act(client, "/v1/datasets/again:import"), 409,
+                   "duplicate_content");
+}
+
+static void a_dataset_stays_one_that_was_fetched(void **state)
+{
+    struct scene *scene = *state;
+    struct client *client = &scene->stage->client;
+    put_at_receiver(scene, "/files/secret", secret);
+    assert_status(declare_table(client, "mixed", "1", SAMPLE_BUDGET(1)), 201);
+    fetch_whole(scene, "mixed", "/files/secret");
+    assert_int_equal(daemon_stop(&scene->stage->daemon, SIGTERM), 0);
+    daemon_start(&scene->stage->daemon, scene->options);
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'mixed','format':'csv','task':'classification',"
+                      "'columns':[{'name':'x','kind':'numeric','range':[0,9]},"
+                      "{'name':'y','kind':'categorical','values':['0.5']},"
+                      "{'name':'above','kind':'label','values':['no','yes'],"
+                      "'default':'no'}],'privacy':" SAMPLE_BUDGET(1) "}"),
+        201);
+    const struct reply *refused = client_act(client, "/v1/datasets/mixed:import");
+    assert_problem(refused, 400, "invalid_argument");
+    assert_non_null(strstr(reply_text(refused, "detail"), "column \"y\""));
+    assert_status(declare_table(client, "mixed", "2000", SAMPLE_BUDGET(1)), 201);
+    /* A file of the owner's own is read like the fetched one. */
+    assert_status(
+        client_put(client, "/v1/datasets/mixed/files/data", "x,y,no\n7,7,7\n", 14),
+        204);
+    const struct reply *ready = client_act(client, "/v1/datasets/mixed:import");
+    assert_status(ready, 200);
+    assert_int_equal((int)reply_number(ready, "records"), 2);
+}
+
+static void a_fetch_needs_a_place_for_each_word(void **state)
+{
+    struct scene *scene = *state;
+    struct client *client = &scene->stage->client;
+    assert_status(declare_points(client, "strict", SAMPLE_BUDGET(1)), 201);
+    const struct reply *refused =
+        client_post(client, "/v1/datasets/strict/files/data:fetch", NULL,
+                    "{'url':'%s/files/points'}", scene->receiver.url);
+    assert_problem(refused, 400, "invalid_argument");
+    assert_non_null(strstr(reply_text(refused, "detail"), "column \"above\""));
+    /* Nothing was fetched, so its owner's own file is still checked. */
+    assert_status(
+        client_put(client, "/v1/datasets/strict/files/data", "1,1,maybe\n", 10), 204);
+    assert_problem(client_act(client, "/v1/datasets/strict:import"), 422,
+                   "import_failed");
 }
 
 static void know_key(struct scene *scene)
@@ -315,6 +461,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(a_file_is_got_and_imported),
+        TEST(twelve_imports_do_not_find_the_maximum),
+        TEST(an_upload_that_clips_alike_does_not_find_it_either),
+        TEST(a_dataset_stays_one_that_was_fetched),
+        TEST(a_fetch_needs_a_place_for_each_word),
         TEST(a_digest_is_held_against_the_file),
         TEST(requests_are_signed_for_s3),
         TEST(credentials_are_kept_nowhere),

@@ -136,6 +136,8 @@ static enum status read_values(struct reading *reading, struct array *array, flo
         for (size_t i = 0; i < now; i++, done++) {
             double value = array->type->decode(bytes + i * array->type->size);
             out[done] = encode_value(reading->schema, value);
+            if (!isfinite(out[done]) && reading->takes_any)
+                out[done] = 0;
             if (!isfinite(out[done]))
                 return reading_refuse(reading, (first + done) / features + 1,
                                       (first + done) % features + 1,
@@ -167,9 +169,20 @@ static enum status read_features(struct reading *reading, struct array *array)
     return status == ST_OK ? read_end(reading, array) : status;
 }
 
+/* Returns a label that is not refused: the nearest class; the lower edge of the range for
+ * a target that is not finite. */
+static double nearest_label(const struct schema *schema, double value)
+{
+    if (schema->task == TASK_REGRESSION)
+        return isfinite(value) ? value : schema->target_low;
+    return fmin(fmax(value, 0), schema->classes - 1.0);
+}
+
 static enum status add_label(struct reading *reading, double value, uint64_t record)
 {
     const struct schema *schema = reading->schema;
+    if (reading->takes_any)
+        value = nearest_label(schema, value);
     if (schema->task == TASK_REGRESSION) {
         if (!isfinite(value))
             return reading_refuse(reading, record, 0, "the target is not finite");

@@ -56,12 +56,14 @@ static enum status add_record(struct cifar *cifar, const unsigned char *bytes,
     const struct layout *layout = cifar->layout;
     uint32_t class_index = 0;
     for (size_t i = 0; i < layout->label_count; i++) {
-        if (bytes[i] >= layout->classes[i])
+        const uint32_t last = layout->classes[i] - 1;
+        const uint32_t label = reading->takes_any && bytes[i] > last ? last : bytes[i];
+        if (label > last)
             return reading_refuse(reading, record, 0,
                                   "label byte %zu is not between 0 and %" PRIu32, i + 1,
-                                  layout->classes[i] - 1);
+                                  last);
         if (layout->classes[i] == reading->schema->classes)
-            class_index = bytes[i];
+            class_index = label;
     }
     memcpy(row, bytes + layout->label_count, IMAGE_SIZE);
     return matrix_writer_class(reading->writer, class_index, reading->error);

@@ -36,6 +36,10 @@ static enum status cut_quoted(struct reading *reading, struct csv_cursor *cursor
     char *out = ++cursor->at;
     cell->text = out;
     for (;; cursor->at++) {
+        if (cursor->at == cursor->end && reading->takes_any) {
+            cell->size = (size_t)(out - cell->text);
+            return ST_OK;
+        }
         if (cursor->at == cursor->end)
             return reading_refuse(reading, first_line, cursor->column + 1,
                                   "the quoted cell is never closed");
@@ -50,6 +54,9 @@ static enum status cut_quoted(struct reading *reading, struct csv_cursor *cursor
     cursor->at++;
     cell->size = (size_t)(out - cell->text);
     skip_blanks(reading, cursor);
+    while (reading->takes_any && cursor->at < cursor->end &&
+           *cursor->at != delimiter_of(reading))
+        cursor->at++;
     if (cursor->at < cursor->end && *cursor->at != delimiter_of(reading))
         return reading_refuse(reading, cursor->line, cursor->column + 1,
                               "text follows the closing quote");
@@ -62,7 +69,7 @@ static enum status cut_plain(struct reading *reading, struct csv_cursor *cursor,
     const char delimiter = delimiter_of(reading);
     cell->text = cursor->at;
     while (cursor->at < cursor->end && *cursor->at != delimiter) {
-        if (*cursor->at == '"')
+        if (*cursor->at == '"' && !reading->takes_any)
             return reading_refuse(reading, cursor->line, cursor->column + 1,
                                   "a quote stands inside a cell that is not quoted");
         cursor->at++;

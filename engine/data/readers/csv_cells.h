@@ -33,7 +33,9 @@ struct csv_cursor csv_cursor_at(const struct line *line);
 /* Cuts off the cell at the cursor, in the buffer of the line itself. Blanks around it
  * are dropped, and doubled quotes become single quotes. The cursor is then at the
  * separator, or at the end.
- *   ST_IMPORT_FAILED  the quotes violate RFC 4180 */
+ *   ST_IMPORT_FAILED  the quotes violate RFC 4180. Not if the reading takes any cell: then
+ *                     a quoted cell that is never closed ends with the line, text behind
+ *                     a closing quote is dropped, and a quote elsewhere is text */
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                           struct csv_cell *cut);
 

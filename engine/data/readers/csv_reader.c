@@ -40,6 +40,23 @@ struct csv {
     struct reading_place first_fault;
 };
 
+/* Splits a line into the declared number of cells: cells that it lacks are empty, and
+ * further ones are dropped. */
+static void cut_any(struct csv *csv, const struct line *line)
+{
+    struct csv_cursor cursor = csv_cursor_at(line);
+    bool ended = false;
+    for (; cursor.column < csv->reading->schema->column_count; cursor.column++) {
+        struct csv_cell *cut = &csv->cells[csv->places[cursor.column]];
+        *cut = (struct csv_cell){{"", 0}, line->number, cursor.column + 1};
+        if (ended)
+            continue;
+        CHECK(csv_cells_cut(csv->reading, &cursor, cut) == ST_OK);
+        ended = cursor.at == cursor.end;
+        cursor.at += !ended;
+    }
+}
+
 /* Splits a record into its cells; their number must be the number of columns. */
 static enum status cut(struct csv *csv, const struct line *line)
 {
@@ -80,6 +97,8 @@ static enum status next_record(struct csv *csv, struct line *line, bool *more)
     if (status != ST_OK || !*more)
         return status;
     csv->quoted = memchr(line->text, '"', line->size) != NULL;
+    if (reading->takes_any) /* a record may not change where the next one begins */
+        return ST_OK;
     bool open = csv->quoted && quotes_are_open(line->text, line->size), longer = open;
     while (open && longer) {
         size_t before = line->size;
@@ -137,9 +156,22 @@ static enum status add_cell(struct csv *csv, size_t column, float *features,
     if (declared->kind == COLUMN_LABEL)
         return csv_target_encode(target, csv->reading->schema->task,
                                  &csv->encoders[column], cell, &csv->reason);
-    return declared->kind == COLUMN_IGNORED
-               ? ST_OK
-               : persons_read_id(&target->id, cell, &csv->reason);
+    if (declared->kind == COLUMN_IGNORED)
+        return ST_OK;
+    if (csv->reading->takes_any) {
+        persons_take_id(&target->id, cell);
+        return ST_OK;
+    }
+    return persons_read_id(&target->id, cell, &csv->reason);
+}
+
+/* Encodes a line whatever it holds. */
+static void take_cells(struct csv *csv, const struct line *line, float *features,
+                       struct csv_target *target)
+{
+    cut_any(csv, line);
+    for (size_t i = 0; i < csv->reading->schema->column_count; i++)
+        CHECK(add_cell(csv, i, features, target) == ST_OK);
 }
 
 /* Refuses a cell that its encoder has refused. */
@@ -234,7 +266,9 @@ static enum status add_record(struct csv *csv, const struct line *line)
     bool plain = !csv->quoted &&
                  csv_plain_read(&csv->plain, features, &target, line->text, line->size);
     enum status status = ST_OK;
-    if (!plain)
+    if (!plain && csv->reading->takes_any)
+        take_cells(csv, line, features, &target);
+    else if (!plain)
         status = csv->reading->report != NULL
                      ? read_reported(csv, line, features, &target)
                      : read_cells(csv, line, features, &target);
@@ -265,8 +299,12 @@ static enum status read_records(struct csv *csv)
         first = false;
         if (is_empty(csv, &line))
             continue;
-        status = header ? csv_header_read(reading, &line, csv->places)
-                        : add_record(csv, &line);
+        /* A first line that is no header could be a record. If no record may decide
+         * anything about the others, the columns have the declared order. */
+        if (header && !reading->takes_any)
+            status = csv_header_read(reading, &line, csv->places);
+        else if (!header)
+            status = add_record(csv, &line);
         header = false;
         if (status != ST_OK)
             return status;
@@ -291,8 +329,12 @@ static enum status csv_open(struct csv *csv)
         csv->places[i] = i;
     for (size_t i = 0; i < schema->column_count && status == ST_OK; i++)
         status = encoder_init(&csv->encoders[i], &schema->columns[i], reading->error);
-    for (size_t i = 0; i < schema->column_count; i++)
+    for (size_t i = 0; i < schema->column_count; i++) {
         csv->encoders[i].decimal_comma = schema->dialect.decimal_comma;
+        csv->encoders[i].takes_any = reading->takes_any;
+    }
+    if (reading->takes_any)
+        lines_cut_long(csv->lines);
     if (status == ST_OK)
         status = csv_plain_init(&csv->plain, schema, csv->encoders, csv->places,
                                 reading->error);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_checksum.h"
 #include "base/random.h"
 #include "engine/data/readers/foreign.h"
 #include "engine/data/readers/id_file.h"
@@ -51,6 +52,23 @@ static enum status finish(struct reading *reading, const struct run_result *endi
     memcpy(result->sha256, digest.sha256, SHA256_SIZE);
     memcpy(result->rows_sha256, digest.rows_sha256, SHA256_SIZE);
     return ST_OK;
+}
+
+/* Sets the digest of the uploaded files: of the digests of each. */
+static enum status digest_sources(const struct import *import,
+                                  uint8_t digest[SHA256_SIZE], struct error *error)
+{
+    struct sha256 *hash = sha256_create();
+    enum status status = ST_OK;
+    for (size_t i = 0; i < schema_file_count(import->schema) && status == ST_OK; i++) {
+        struct file_checksum file;
+        status = file_checksum_of(&file, import->files.paths[i], error);
+        if (status == ST_OK)
+            sha256_update(hash, file.sha256, sizeof file.sha256);
+    }
+    sha256_finish(hash, digest);
+    sha256_destroy(hash);
+    return status;
 }
 
 /* Returns the format that the faulty file should have; NULL: it is the text file of
@@ -117,6 +135,7 @@ enum status import_run(const struct import *import, struct import_result *result
         .paths = import->files.paths,
         .bounds = {size_max, import->cancel},
         .error = &error,
+        .takes_any = import->takes_any,
         .report = import->report,
     };
     const struct run_result ending = {import, bounds};
@@ -131,6 +150,8 @@ enum status import_run(const struct import *import, struct import_result *result
         status = import->schema->reader->read(&reading);
     if (status == ST_OK && import->schema->has_id_file)
         status = id_file_read(&reading, matrix_writer_records(reading.writer));
+    if (status == ST_OK)
+        status = digest_sources(import, result->sources_sha256, &error);
     if (status == ST_OK)
         status = finish(&reading, &ending, result);
     if (reading.writer != NULL)

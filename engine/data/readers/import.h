@@ -51,6 +51,7 @@ struct import_result {
      * scale, other classes or other labels, or in another secret order, the same
      * records give another matrix, but the same rows_sha256. */
     uint8_t rows_sha256[SHA256_SIZE];
+    uint8_t sources_sha256[SHA256_SIZE]; /* of the uploaded files as they came */
 };
 
 struct import { /* input and output of an import */
@@ -60,6 +61,12 @@ struct import { /* input and output of an import */
     bool is_private;
     struct import_files files;
     struct import_limits limits;
+    /* True: the service fetched a file, so that whether it is refused must not depend on
+     * the content of a record. Every record is then a function of its own bytes and of
+     * the schema, for which schema_takes_any must hold; privacy.md P7 has the map. Still
+     * refused is a file without records, one that is larger than the limits, and one that
+     * is none of its format as a whole: its compression, its header, its size. */
+    bool takes_any;
     /* Empty, or NULL. Receives every fault of a table, and not only the first. */
     struct import_report *report;
     const char *path;          /* of the matrix; an existing file is replaced */

@@ -92,11 +92,40 @@ static bool find_class(const struct libsvm *libsvm, double value, uint32_t *clas
     return true;
 }
 
+/* Moves the cursor behind the token. */
+static void pass_token(struct cursor *cursor)
+{
+    while (!token_ended(cursor))
+        cursor->at++;
+}
+
+/* Adds a target whatever the token is: one that is no number is the lower edge of the
+ * range, and one that is no label is the first class. */
+static enum status take_any_target(struct libsvm *libsvm, struct cursor *cursor)
+{
+    struct reading *reading = libsvm->reading;
+    const struct schema *schema = reading->schema;
+    double value;
+    const bool is_number = take_number(cursor, &value) && token_ended(cursor);
+    uint32_t class_index = 0;
+    pass_token(cursor);
+    if (schema->task == TASK_REGRESSION)
+        return matrix_writer_value(
+            reading->writer,
+            encode_target(schema, is_number ? value : schema->target_low),
+            reading->error);
+    if (is_number)
+        find_class(libsvm, value, &class_index);
+    return matrix_writer_class(reading->writer, class_index, reading->error);
+}
+
 static enum status take_target(struct libsvm *libsvm, struct cursor *cursor)
 {
     struct reading *reading = libsvm->reading;
     struct cursor before = *cursor;
     double value;
+    if (reading->takes_any)
+        return take_any_target(libsvm, cursor);
     if (!take_number(cursor, &value) || !token_ended(cursor))
         return refuse(libsvm, &before, "the label is not a finite decimal number");
     if (reading->schema->task == TASK_REGRESSION)
@@ -152,6 +181,26 @@ static enum status take_features(struct libsvm *libsvm, struct cursor *cursor,
     return ST_OK;
 }
 
+/* Takes the pairs that are as declared, and drops the others. */
+static void take_any_features(struct libsvm *libsvm, struct cursor *cursor, float *out)
+{
+    const struct schema *schema = libsvm->reading->schema;
+    struct error *error = libsvm->reading->error, unused = {0};
+    uint64_t index = 0;
+    libsvm->reading->error = &unused;
+    for (skip_blanks(cursor); !line_ended(cursor); skip_blanks(cursor)) {
+        double value;
+        if (take_index(libsvm, cursor, &index) == ST_OK &&
+            take_number(cursor, &value) && token_ended(cursor)) {
+            const float feature = encode_value(schema, value);
+            if (isfinite(feature))
+                out[index - 1] = feature;
+        }
+        pass_token(cursor);
+    }
+    libsvm->reading->error = error;
+}
+
 static enum status add_record(struct libsvm *libsvm, struct cursor *cursor)
 {
     struct reading *reading = libsvm->reading;
@@ -160,7 +209,9 @@ static enum status add_record(struct libsvm *libsvm, struct cursor *cursor)
     for (uint32_t i = 0; i < reading->schema->feature_count; i++)
         out[i] = libsvm->absent;
     enum status status = take_target(libsvm, cursor);
-    if (status == ST_OK)
+    if (status == ST_OK && reading->takes_any)
+        take_any_features(libsvm, cursor, out);
+    else if (status == ST_OK)
         status = take_features(libsvm, cursor, out);
     if (status == ST_OK)
         status = matrix_writer_advance(reading->writer, 1, reading->error);
@@ -214,6 +265,8 @@ static enum status libsvm_open(struct libsvm *libsvm)
     libsvm->lines = lines_create(libsvm->source);
     if (libsvm->lines == NULL)
         return error_set(reading->error, ST_NO_MEMORY, "no memory to read lines");
+    if (reading->takes_any)
+        lines_cut_long(libsvm->lines);
     status = index_labels(libsvm);
     return status == ST_OK ? reading_begin(reading, ELEMENT_F32) : status;
 }

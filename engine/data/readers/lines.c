@@ -23,6 +23,8 @@ struct lines {
                         If it is before scanned, it must be searched again. */
     uint64_t count;  /* line ends so far */
     bool ended;      /* the source has no more */
+    bool cuts_long;  /* a line longer than LINE_SIZE_MAX is cut */
+    bool is_cut;     /* the rest of the current line is still to be passed */
     char buffer[BUFFER_SIZE];
 };
 
@@ -34,7 +36,7 @@ struct lines *lines_create(struct source *source)
     lines->source = source;
     lines->begin = lines->scanned = lines->end = lines->carriage = 0;
     lines->count = 0;
-    lines->ended = false;
+    lines->ended = lines->cuts_long = lines->is_cut = false;
     return lines;
 }
 
@@ -135,16 +137,47 @@ static void set_line(struct lines *lines, struct line *line, size_t at)
     line->size = at - lines->begin;
 }
 
+void lines_cut_long(struct lines *lines)
+{
+    lines->cuts_long = true;
+}
+
+/* Passes the rest of a line that was cut. */
+static enum status pass_rest(struct lines *lines, struct error *error)
+{
+    struct ending ending = {.kind = ENDING_NONE};
+    while (lines->is_cut && ending.kind == ENDING_NONE) {
+        lines->begin = lines->scanned;
+        enum status status = find_ending(lines, &ending, error);
+        if (status != ST_OK)
+            return status;
+        if (ending.kind == ENDING_NONE)
+            lines->scanned = lines->begin + LINE_SIZE_MAX;
+        else
+            pass_ending(lines, &ending);
+    }
+    lines->is_cut = false;
+    return ST_OK;
+}
+
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error)
 {
     struct ending ending;
-    lines->begin = lines->scanned;
     line->number = 0;
-    enum status status = find_ending(lines, &ending, error);
+    enum status status = pass_rest(lines, error);
+    lines->begin = lines->scanned;
+    if (status == ST_OK)
+        status = find_ending(lines, &ending, error);
     if (status != ST_OK)
         return status;
     line->number = lines->count + 1;
+    if (ending.kind == ENDING_NONE && lines->cuts_long) {
+        *more = lines->is_cut = true;
+        lines->scanned = lines->begin + LINE_SIZE_MAX;
+        set_line(lines, line, lines->scanned);
+        return ST_OK;
+    }
     if (ending.kind == ENDING_NONE)
         return error_set(error, ST_IMPORT_FAILED, "the line is longer than %d bytes",
                          LINE_SIZE_MAX);

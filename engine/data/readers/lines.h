@@ -28,10 +28,13 @@ struct line {
 struct lines *lines_create(struct source *source);
 void lines_destroy(struct lines *lines); /* NULL is allowed; zeroes */
 
+/* From now on a line longer than LINE_SIZE_MAX is cut there, instead of being refused. */
+void lines_cut_long(struct lines *lines);
+
 /* Reads the next line; the previous line is then invalid. *more is false at the end of
  * the file. line->number is set on failure too: 0 if the fault is in the file as a
  * whole.
- *   ST_IMPORT_FAILED  the line is longer than LINE_SIZE_MAX
+ *   ST_IMPORT_FAILED  the line is longer than LINE_SIZE_MAX, and long lines are not cut
  *   others            as source_read */
 enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error);

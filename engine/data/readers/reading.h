@@ -7,6 +7,7 @@
 #ifndef ENGINE_DATA_READERS_READING_H
 #define ENGINE_DATA_READERS_READING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -30,6 +31,8 @@ struct reading {
     struct persons *persons;    /* the persons of the rows; NULL if units are records */
     struct reading_place place; /* the place that a failure names */
     struct error *error;        /* receives the status and the reason */
+    /* No record is refused for its content (struct import). */
+    bool takes_any;
     /* Receives every fault of a table; NULL: the first fault ends the import. */
     struct import_report *report;
 };
