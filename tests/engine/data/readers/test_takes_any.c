@@ -21,10 +21,16 @@ static char *jobs[] = {v_clerk, v_cook}, *ills[] = {v_no, v_yes};
 enum { AGE, JOB, DAY, ILL, COLUMNS };
 static struct column columns[COLUMNS] = {
     {.name = n_age, .kind = COLUMN_NUMERIC, .low = 0, .high = 100},
-    {.name = n_job, .kind = COLUMN_CATEGORICAL, .value_count = 2, .values = jobs,
+    {.name = n_job,
+     .kind = COLUMN_CATEGORICAL,
+     .value_count = 2,
+     .values = jobs,
      .other = true},
     {.name = n_day, .kind = COLUMN_DATE, .low = 0, .high = 20000, .format = f_day},
-    {.name = n_ill, .kind = COLUMN_LABEL, .value_count = 2, .values = ills,
+    {.name = n_ill,
+     .kind = COLUMN_LABEL,
+     .value_count = 2,
+     .values = ills,
      .fallback = v_no},
 };
 static struct schema table = {.reader = &csv_reader,
@@ -59,28 +65,28 @@ static void each_bad_cell_has_a_declared_place(void **state)
     static const struct {
         const char *line;
         float age;
-        int job; /* 2: other */
+        int job;      /* 2: other */
         bool is_edge; /* the day is the first of the range */
         uint32_t ill;
     } rows[] = {
         {"50,cook,2024-01-01,yes\n", 0, 1, false, 1},
-        {"1e9,cook,2024-01-01,yes\n", 1, 1, false, 1},       /* above the range */
-        {"-1,cook,2024-01-01,yes\n", -1, 1, false, 1},       /* below it */
-        {"old,cook,2024-01-01,yes\n", -1, 1, false, 1},      /* no number */
-        {"nan,cook,2024-01-01,yes\n", -1, 1, false, 1},      /* not finite */
+        {"1e9,cook,2024-01-01,yes\n", 1, 1, false, 1},  /* above the range */
+        {"-1,cook,2024-01-01,yes\n", -1, 1, false, 1},  /* below it */
+        {"old,cook,2024-01-01,yes\n", -1, 1, false, 1}, /* no number */
+        {"nan,cook,2024-01-01,yes\n", -1, 1, false, 1}, /* not finite */
         {"1e999,cook,2024-01-01,yes\n", -1, 1, false, 1},
-        {",cook,2024-01-01,yes\n", -1, 1, false, 1},         /* missing */
-        {"50,baker,2024-01-01,yes\n", 0, 2, false, 1},       /* undeclared */
-        {"50,,2024-01-01,yes\n", 0, 2, false, 1},            /* missing */
-        {"50,\xff\xfe,2024-01-01,yes\n", 0, 2, false, 1},    /* no UTF-8 */
-        {"50,cook,01.02.2024,yes\n", 0, 1, true, 1},         /* no date */
-        {"50,cook,2024-01-01,maybe\n", 0, 1, false, 0},      /* no label */
-        {"50,cook\n", 0, 1, true, 0},                        /* too few cells */
-        {"50,cook,2024-01-01,yes,a,b\n", 0, 1, false, 1},    /* too many */
-        {"50,\"cook,2024-01-01,yes\n", 0, 2, true, 0},       /* never closed */
-        {"50,\"cook\"x,2024-01-01,yes\n", 0, 1, false, 1},   /* text behind a quote */
-        {"50,c\"k,2024-01-01,yes\n", 0, 2, false, 1},        /* a quote inside */
-        {";;;\n", -1, 2, true, 0},                           /* another delimiter */
+        {",cook,2024-01-01,yes\n", -1, 1, false, 1},       /* missing */
+        {"50,baker,2024-01-01,yes\n", 0, 2, false, 1},     /* undeclared */
+        {"50,,2024-01-01,yes\n", 0, 2, false, 1},          /* missing */
+        {"50,\xff\xfe,2024-01-01,yes\n", 0, 2, false, 1},  /* no UTF-8 */
+        {"50,cook,01.02.2024,yes\n", 0, 1, true, 1},       /* no date */
+        {"50,cook,2024-01-01,maybe\n", 0, 1, false, 0},    /* no label */
+        {"50,cook\n", 0, 1, true, 0},                      /* too few cells */
+        {"50,cook,2024-01-01,yes,a,b\n", 0, 1, false, 1},  /* too many */
+        {"50,\"cook,2024-01-01,yes\n", 0, 2, true, 0},     /* never closed */
+        {"50,\"cook\"x,2024-01-01,yes\n", 0, 1, false, 1}, /* text behind a quote */
+        {"50,c\"k,2024-01-01,yes\n", 0, 2, false, 1},      /* a quote inside */
+        {";;;\n", -1, 2, true, 0},                         /* another delimiter */
     };
     struct ingest ingest;
     char text[2048] = "";
@@ -91,7 +97,8 @@ static void each_bad_cell_has_a_declared_place(void **state)
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.matrix.records, sizeof rows / sizeof *rows);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const float *row = (const float *)ingest.matrix.rows + i * ingest.matrix.features;
+        const float *row =
+            (const float *)ingest.matrix.rows + i * ingest.matrix.features;
         if (row[0] != rows[i].age || row[1 + rows[i].job] != 1 ||
             (row[4] == -1) != rows[i].is_edge ||
             ingest.matrix.targets[i] != rows[i].ill)
@@ -159,8 +166,8 @@ static void assert_rows_are_of_their_lines(const struct schema *schema)
         take_text(&one, schema, text + starts[i], starts[i + 1] - starts[i]);
         assert_int_equal(one.status, ST_OK);
         assert_int_equal(one.matrix.records, 1);
-        assert_memory_equal(one.matrix.rows,
-                            (const char *)all.matrix.rows + i * size, size);
+        assert_memory_equal(one.matrix.rows, (const char *)all.matrix.rows + i * size,
+                            size);
         assert_int_equal(one.matrix.targets[0], all.matrix.targets[i]);
     }
     free(text);
@@ -275,9 +282,9 @@ static void write_npy(const char *path, const char *type, const char *shape,
                       const void *values, size_t size)
 {
     char file[1024];
-    int text = snprintf(file + 10, 118,
-                        "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type,
-                        shape);
+    int text =
+        snprintf(file + 10, 118,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
     memcpy(file, "\x93NUMPY\x01\x00\x76\x00", 10);
     memset(file + 10 + text, ' ', (size_t)(118 - text));
     file[127] = '\n';
