@@ -71,8 +71,9 @@ class Formats(unittest.TestCase):
 class Suggestions(unittest.TestCase):
     def test_what_was_read_is_shown_and_what_is_left_out_comes_first(self):
         shown = repr(suggest(TABLE, "rich"))
-        self.assertRegex(shown, r"(?s)^from your file: confirm.*left out.*code: more than 1000 different words\n"
-                         r"words.*work: \?, farm, shop\n  rich: no, yes\nnumbers.*age: numbers$")
+        self.assertRegex(shown, r"(?s)^from your file: confirm.*left out.*code: more than 1000 different words; or hashed=\{'code': buckets\}\n"
+                         r"words.*work: \?, farm, shop\n  rich: no, yes\nnumbers.*age: numbers\n"
+                         r"may stand for missing cells.*work: \?$")
 
     def test_nothing_is_adopted_that_was_not_confirmed(self):
         """Each statement that is left out is asked for by name, all at once, and nothing else is."""
@@ -129,6 +130,48 @@ class Suggestions(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "^leave out delimiter"):
             kit.client().datasets.register("semi", pandas.DataFrame({"age": [1]}), public=True, columns=COLUMNS[:1],
                                            delimiter=";")
+
+    def test_other_kinds_and_missing_cells_are_suggested_and_adopted_only_by_name(self):
+        """Nothing of the file but what was named is in the declaration, and each kind is accepted as it is declared."""
+        rows = [(f"{1 + place % 28:02}.{1 + place % 12:02}.2020" if place % 9 else "NA", ("yes", "No", "?")[place % 3], f"c{place}",
+                 ("NA", "0.5", "2")[place % 3], ("ward", "home")[place % 2], ("a", "b")[place % 5 > 1]) for place in range(1500)]
+        content = "\n".join(map(",".join, [("day", "smokes", "code", "dose", "place", "outcome"), *rows])).encode()
+        suggestion = suggest(content, "outcome")
+        shown = repr(suggestion)
+        for part in ("dates: type dates={", "day: dates as %d.%m.%Y", "booleans=['smokes']", "hashed={'code': buckets}",
+                     "day: NA", "smokes: ?", "dose: NA"):
+            self.assertIn(part, shown)
+        self.assertNotIn("2020", shown)
+        with self.assertRaises(epsilond.Unconfirmed) as caught:
+            suggestion.confirm(ranges={"dose": [0, 5]}, booleans=["smokes"], dates={"day": ["2019-01-01", "2021-12-31"]})
+        self.assertEqual([line.split(":")[0].strip() for line in str(caught.exception).splitlines()[1:]],
+                         ["missing=['NA']", "missing=['?']", "ignore=['code']", "missing=['NA']", "words=['place']", "words=['outcome']"])
+        said = suggestion.confirm(ranges={"dose": [0, 5]}, booleans=["smokes"], dates={"day": ["2019-01-01", "2021-12-31"]},
+                                  hashed={"code": 8}, words=["place", "outcome"], other=["place"], missing=["NA", "?"],
+                                  indicate=["day", "smokes"], defaults={"dose": 1})
+        self.assertEqual(said["missing"], ["NA", "?"])
+        self.assertEqual(said["columns"], [
+            {"name": "day", "kind": "date", "format": "%d.%m.%Y", "range": ["2019-01-01", "2021-12-31"], "if_missing": "indicator"},
+            {"name": "smokes", "kind": "boolean", "if_missing": "indicator"}, {"name": "code", "kind": "hashed", "buckets": 8},
+            {"name": "dose", "kind": "numeric", "range": [0, 5], "default": 1},
+            {"name": "place", "kind": "categorical", "values": ["home", "ward"], "other": True},
+            {"name": "outcome", "kind": "label", "values": ["a", "b"]}])
+        self.assertEqual(kit.client().datasets.register("kinds", content, public=True, **said).records, 1500)
+
+    def test_the_order_of_day_and_month_is_never_guessed(self):
+        suggestion = suggest(b"day,y\n01/02/2020,a\n03/04/2020,b\n", "y")
+        said = {"words": ["y"], "dates": {"day": ["2020-01-01", "2020-12-31"]}}
+        with self.assertRaisesRegex(epsilond.Unconfirmed, r"formats=\{'day': ...\}: one of \['%d/%m/%Y', '%m/%d/%Y'\]"):
+            suggestion.confirm(**said)
+        self.assertEqual(suggestion.confirm(**said, formats={"day": "%m/%d/%Y"})["columns"][0]["format"], "%m/%d/%Y")
+
+    def test_a_word_like_a_missing_cell_may_be_a_word(self):
+        said = suggest(TABLE, "rich").confirm(**SAID)
+        self.assertIn("?", said["columns"][1]["values"])
+        with self.assertRaisesRegex(epsilond.Unconfirmed, r"indicate=\['work'\]"):
+            suggest(TABLE, "rich").confirm(**SAID, missing=["?"])
+        said = suggest(TABLE, "rich").confirm(**SAID, missing=["?"], indicate=["work"])
+        self.assertEqual(said["columns"][1], {"name": "work", "kind": "categorical", "values": ["farm", "shop"], "if_missing": "category"})
 
     def test_an_empty_cell_and_a_label_are_asked_for(self):
         content = b"1,,a\n2,x,\n,y,b\n"

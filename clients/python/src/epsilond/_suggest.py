@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Union
 
 from ._errors import EpsilondError
 from ._figures import plain
 from ._formats import delimiter_of, opened, whole_lines
 from ._html import Html, element, facts
+from ._suggested import WORDS_MOST, Suggested, is_number
 from ._tables import Columns, Table, table_of, text_of
 from ._transport import Content
 
-WORDS_MOST = 1000  # more different words are no categories, but names, codes or texts
 NUMBERS_FEW = 10  # so few different numbers may be codes
-CLASSES_MOST = 20  # a label of more different numbers is a quantity
 SHOWN = 12  # words of a column that are displayed
 
 Source = Union[Content, Any]  # a file, its bytes, or a table of another package
@@ -30,45 +29,6 @@ class Unconfirmed(EpsilondError, TypeError):
     def __init__(self, message: str, suggestion: Suggestion) -> None:
         super().__init__(message)
         self.suggestion = suggestion
-
-
-class Suggested:
-    """What the file shows of one column."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.words: dict[str, None] | None = {}  # different cells in order of appearance; None: too many
-        self.numbers = {".": True, ",": True}  # by decimal sign: whether each cell is a number
-        self.decimal = "."
-        self.has_empty = False
-
-    def take(self, cell: str) -> None:
-        cell = cell.strip()
-        if not cell:
-            self.has_empty = True
-            return
-        for sign in self.numbers:
-            self.numbers[sign] = self.numbers[sign] and _is_number(cell, sign)
-        if self.words is not None:
-            self.words[cell] = None
-            if len(self.words) > WORDS_MOST:
-                self.words = None
-
-    @property
-    def is_number(self) -> bool:
-        return self.numbers[self.decimal]
-
-    @property
-    def kind(self) -> str:
-        """The kind that the cells suggest: "numeric", "categorical", or "ignored" for too many words."""
-        if self.is_number and (self.words is None or self.words):
-            return "numeric"
-        return "ignored" if not self.words else "categorical"
-
-    @property
-    def is_class(self) -> bool:
-        """As a label: whether its cells are classes rather than a quantity."""
-        return self.words is not None and (not self.is_number or len(self.words) <= CLASSES_MOST)
 
 
 class Suggestion:
@@ -84,51 +44,42 @@ class Suggestion:
         self.form = form  # header, delimiter and decimal sign, as register() takes them
 
     def confirm(self, *, words: Sequence[str] = (), ranges: Mapping[str, Sequence[float]] | None = None,
-                defaults: Mapping[str, Any] | None = None, ignore: Sequence[str] = (),
-                label: str | None = None) -> dict[str, Any]:
+                defaults: Mapping[str, Any] | None = None, ignore: Sequence[str] = (), label: str | None = None,
+                missing: Sequence[str] = (), indicate: Sequence[str] = (), other: Sequence[str] = (),
+                booleans: Sequence[str] = (), dates: Mapping[str, Sequence[str]] | None = None,
+                formats: Mapping[str, str] | None = None,
+                hashed: Mapping[str, int] | None = None) -> dict[str, Any]:
         """The arguments for register() that declare this table. Raises Unconfirmed, which lists all that is
         open, until everything has been said.
 
         words       the names of the columns whose words, as the suggestion shows them, may be public
         ranges      the range of each numeric column: what its numbers can mean, not what the file has
-        defaults    for columns with empty cells: what such a cell means
+        booleans    the columns of yes and no
+        dates       the first and the last day of each column of dates, as YYYY-MM-DD
+        formats     the format of a column of dates, if several fit: {"day": "%d/%m/%Y"}
+        hashed      the number of buckets of each column of many words, such as codes
+        other       columns of words that get a category for all other words
+        missing     the texts of missing cells
+        defaults    for columns with missing cells: what such a cell means
+        indicate    columns in which a missing cell is shown by an indicator, or is a category of its own
         ignore      columns that are left out
         label       the column to predict, if suggest() got none
         """
-        ranges, defaults = dict(ranges or {}), dict(defaults or {})
-        label = label or self.label
-        for name in [*words, *ranges, *defaults, *ignore, *([label] if label else [])]:
+        said = _Said(words, ranges or {}, defaults or {}, ignore, label or self.label, missing, indicate, other,
+                     booleans, dates or {}, formats or {}, hashed or {})
+        for name in said.names():
             if name not in self.columns:
                 raise ValueError(f"name a column of the table: {name!r} is none of {list(self.columns)}")
-        open_ones = self._open(set(words), ranges, defaults, set(ignore), label)
+        open_ones = [] if said.label else [f"label: the column to predict, one of {list(self.columns)}"]
+        for column in self.columns.values():
+            open_ones += [] if column.name in said.ignore else _open(column, said)
         if open_ones:
             raise Unconfirmed(self._explained(open_ones), self)
-        declared = [_declared(column, ranges, defaults, set(ignore), label) for column in self.columns.values()]
-        is_class = label is not None and label not in ranges
+        declared = [_declared(column, said) for column in self.columns.values()]
+        texts = {"missing": list(said.missing)} if said.missing else {}
+        is_class = said.label is not None and said.label not in said.ranges
         return {"format": "csv", "task": "classification" if is_class else "regression",
-                "columns": declared, **self.form}
-
-    def _open(self, words: set[str], ranges: Mapping[str, Any], defaults: Mapping[str, Any],
-              ignore: set[str], label: str | None) -> list[str]:
-        """What is still to be said, a line each."""
-        lines = [] if label else [f"label: the column to predict, one of {list(self.columns)}"]
-        for name, column in self.columns.items():
-            if name in ignore:
-                continue
-            needs_words = column.is_class if name == label else column.kind == "categorical"
-            if name not in ranges and name not in words:
-                if needs_words:
-                    lines.append(f"words=[{name!r}]: these may be public: {_shown(column)}")
-                elif column.kind == "numeric":
-                    lines.append(f"ranges={{{name!r}: [lowest, highest]}}: by what the numbers mean, never "
-                                 "from the file")
-                else:
-                    lines.append(f"ignore=[{name!r}]: it has {_count(column)}")
-            if name in words and name not in ranges and not column.words:
-                lines.append(f"ignore=[{name!r}], not words: it has {_count(column)}")
-            if column.has_empty and name not in defaults:
-                lines.append(f"defaults={{{name!r}: ...}}: the value of an empty cell")
-        return lines
+                "columns": declared, **self.form, **texts}
 
     def _explained(self, lines: Sequence[str]) -> str:
         return plain_lines(["say what the file cannot: register(..., **suggestion.confirm(...)) with",
@@ -146,15 +97,20 @@ class Suggestion:
                                       "public."), *tables)
 
     def _groups(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Omitted columns first, then those with words, then those that need a range."""
+        """Omitted columns first, then those with words, then those that need a range; then the texts that may be
+        those of missing cells."""
         titles = {"ignored": "left out: too many different words, or none",
                   "categorical": "words, to confirm with words=[...]",
+                  "date": "dates: type dates={...: [first day, last day]} by what the column means, never from the file",
                   "numeric": "numbers: type ranges={...} by what the column means, never from the file"}
         for kind, title in titles.items():
-            found = [(name, _shown(column) + (", has empty cells" if column.has_empty else ""))
+            found = [(name, _shown(column) + (", has empty cells" if column.has_empty else "") + _instead(column, self.label))
                      for name, column in self.columns.items() if self._shown_kind(column) == kind]
             if found:
                 yield title, found
+        marked = [(name, ", ".join(sorted(column.markers))) for name, column in self.columns.items() if column.markers]
+        if marked:
+            yield "may stand for missing cells, to confirm with missing=[...]", marked
 
     def _shown_kind(self, column: Suggested) -> str:
         return "categorical" if column.name == self.label and column.is_class else column.kind
@@ -169,6 +125,8 @@ def _count(column: Suggested) -> str:
 
 
 def _shown(column: Suggested) -> str:
+    if column.kind == "date":
+        return f"dates as {' or '.join(column.dates)}"
     if not column.words:
         return _count(column) if not column.is_number else "numbers"
     if column.is_number and len(column.words) > NUMBERS_FEW:
@@ -178,30 +136,98 @@ def _shown(column: Suggested) -> str:
     return ", ".join(words[:SHOWN]) + more
 
 
-def _declared(column: Suggested, ranges: Mapping[str, Any], defaults: Mapping[str, Any], ignore: set[str],
-              label: str | None) -> dict[str, Any]:
-    declared: dict[str, Any] = {"name": column.name}
-    if column.name in ignore:
+class _Said(NamedTuple):
+    """What the owner has confirmed and typed: the arguments of confirm()."""
+
+    words: Collection[str]
+    ranges: Mapping[str, Sequence[float]]
+    defaults: Mapping[str, Any]
+    ignore: Collection[str]
+    label: str | None
+    missing: Collection[str]
+    indicate: Collection[str]
+    other: Collection[str]
+    booleans: Collection[str]
+    dates: Mapping[str, Sequence[str]]
+    formats: Mapping[str, str]
+    hashed: Mapping[str, int]
+
+    def names(self) -> list[str]:
+        return [*self.words, *self.ranges, *self.defaults, *self.ignore, *([self.label] if self.label else []), *self.indicate,
+                *self.other, *self.booleans, *self.dates, *self.formats, *self.hashed]
+
+    def is_typed(self, name: str) -> bool:
+        """Whether the column's kind is said, and is not that of words."""
+        return name in self.ranges or name in self.booleans or name in self.dates or name in self.hashed
+
+
+def _open(column: Suggested, said: _Said) -> list[str]:
+    """What is still to be said of a column, a line each."""
+    lines, name = [], column.name
+    if not said.is_typed(name) and name not in said.words:
+        lines.append(_asked(column, said.label) + _instead(column, said.label))
+    if name in said.words and not said.is_typed(name) and not column.words:
+        lines.append(f"ignore=[{name!r}], not words: it has {_count(column)}")
+    if name in said.dates and name not in said.formats and len(column.dates) != 1:
+        lines.append(f"formats={{{name!r}: ...}}: " + (f"one of {column.dates}" if column.dates else "how its dates are written"))
+    if name in said.ranges or name in said.booleans or name in said.dates:
+        unsaid = sorted(set(column.markers) - set(said.missing))
+        if unsaid:
+            lines.append(f"missing={unsaid!r}: the texts of missing cells in {name!r}")
+    if column.lacks(said.missing) and name not in said.defaults and name not in said.indicate:
+        lines.append(f"defaults={{{name!r}: ...}}: the value of a missing cell, or indicate=[{name!r}]")
+    return lines
+
+
+def _asked(column: Suggested, label: str | None) -> str:
+    """What has to be said of a column of which nothing is said."""
+    name = column.name
+    if column.is_class if name == label else column.kind == "categorical":
+        return f"words=[{name!r}]: these may be public: {_shown(column)}"
+    if column.kind == "date":
+        return f"dates={{{name!r}: [first day, last day]}}: by what the dates mean, never from the file"
+    if column.kind == "numeric":
+        return f"ranges={{{name!r}: [lowest, highest]}}: by what the numbers mean, never from the file"
+    return f"ignore=[{name!r}]: it has {_count(column)}"
+
+
+def _instead(column: Suggested, label: str | None) -> str:
+    """The other kinds that its cells allow; a label has none."""
+    name = column.name
+    if name == label:
+        return ""
+    kinds = [f"booleans=[{name!r}]"] if column.is_boolean else []
+    if column.kind == "date" and column.words:
+        kinds.append(f"words=[{name!r}]")
+    if column.kind == "ignored" and column.words is None:
+        kinds.append(f"hashed={{{name!r}: buckets}}")
+    return "; or " + ", or ".join(kinds) if kinds else ""
+
+
+def _declared(column: Suggested, said: _Said) -> dict[str, Any]:
+    name = column.name
+    declared: dict[str, Any] = {"name": name}
+    if name in said.ignore:
         return {**declared, "kind": "ignored"}
-    if column.name in ranges:
-        declared.update(kind="numeric", range=list(ranges[column.name]))
+    if name in said.booleans:
+        declared.update(kind="boolean")
+    elif name in said.dates:
+        declared.update(kind="date", format=said.formats.get(name) or column.dates[0], range=list(said.dates[name]))
+    elif name in said.hashed:
+        declared.update(kind="hashed", buckets=said.hashed[name])
+    elif name in said.ranges:
+        declared.update(kind="numeric", range=list(said.ranges[name]))
     else:
-        declared.update(kind="categorical", values=sorted(column.words or {}))
-    if column.name == label:
+        declared.update(kind="categorical", values=column.values(said.missing))
+    if name in said.other and declared["kind"] == "categorical" and name != said.label:
+        declared["other"] = True
+    if name in said.indicate:
+        declared["if_missing"] = "category" if declared["kind"] in ("categorical", "hashed") else "indicator"
+    if name == said.label:
         declared["kind"] = "label"
-    if column.name in defaults:
-        declared["default"] = defaults[column.name]
+    if name in said.defaults:
+        declared["default"] = said.defaults[name]
     return declared
-
-
-def _is_number(text: str, decimal: str = ".") -> bool:
-    if decimal == "," and "." in text:
-        return False
-    try:
-        float(text.replace(",", ".") if decimal == "," else text)
-    except ValueError:
-        return False
-    return True
 
 
 def _decimal(columns: Sequence[Suggested]) -> str:
@@ -228,7 +254,7 @@ def suggest(source: Source, label: str | None = None, *, header: bool | None = N
                          "first lines into the same number of cells")
     first = [cell.strip() for cell in next(csv.reader(lines, delimiter=delimiter))]
     if header is None:
-        header = len(set(first)) == len(first) and not any(_is_number(cell) or not cell for cell in first)
+        header = len(set(first)) == len(first) and not any(is_number(cell) or not cell for cell in first)
     names = first if header else [f"column{place}" for place in range(1, len(first) + 1)]
     form: dict[str, Any] = {"header": header}
     if delimiter != ",":
