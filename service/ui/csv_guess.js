@@ -1,9 +1,15 @@
 // Guesses delimiter, decimal sign, header, and the names and kinds of the columns from the beginning
-// of a CSV file. Ranges and values are never taken from the file: they become public, so they would
-// reveal something about the records. Apart from the dialect and header, this module returns
-// only the names and kinds of columns, and whether a column has gaps.
+// of a CSV file, and lists what else its cells show: words, formats of dates, texts that may stand for missing cells.
+// The page offers these to the owner, one by one, and declares none that the owner has not confirmed. Ranges are never
+// taken from the file: they become public, so they would reveal something about the records.
 const DELIMITERS = [',', ';', '\t', '|'];
 const FEW = 20; // a column with more distinct words is probably a name or an id
+const MARKERS = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'NULL', 'Null', 'null', 'None', 'none', '?', '-', '--', '.', 'missing'];
+const BOOLEAN = /^(true|yes|y|t|on|1|false|no|n|f|off|0)$/i;
+// Each format of dates, with the places of its month and day among the parts in brackets.
+const DATES = [['%Y-%m-%d', /^\d{4}-(\d\d)-(\d\d)$/, 1, 2], ['%Y/%m/%d', /^\d{4}\/(\d\d)\/(\d\d)$/, 1, 2], ['%d.%m.%Y', /^(\d\d)\.(\d\d)\.\d{4}$/, 2, 1],
+  ['%d/%m/%Y', /^(\d\d)\/(\d\d)\/\d{4}$/, 2, 1], ['%m/%d/%Y', /^(\d\d)\/(\d\d)\/\d{4}$/, 1, 2], ['%d-%m-%Y', /^(\d\d)-(\d\d)-\d{4}$/, 2, 1],
+  ['%Y-%m-%dT%H:%M:%S', /^\d{4}-(\d\d)-(\d\d)T\d\d:\d\d:\d\d$/, 1, 2], ['%Y-%m-%d %H:%M:%S', /^\d{4}-(\d\d)-(\d\d) \d\d:\d\d:\d\d$/, 1, 2]];
 
 // Returns the cells of one line, without their quotes. A cell in quotes may contain the delimiter.
 export function cells(line, delimiter) {
@@ -45,37 +51,60 @@ function delimiterOf(lines) {
   return DELIMITERS[widths.indexOf(Math.max(...widths))];
 }
 
-function kindOf(column, decimal) {
-  const full = column.filter((cell) => cell !== '');
+// Returns the formats in which all cells are dates. If the order of day and month does not show, both are in the list.
+function datesOf(full) {
+  return DATES.filter(([, pattern, month, day]) => full.length && full.every((cell) => {
+    const parts = pattern.exec(cell);
+    return parts && Number(parts[month]) >= 1 && Number(parts[month]) <= 12 && Number(parts[day]) >= 1 && Number(parts[day]) <= 31;
+  })).map(([format]) => format);
+}
+
+// Returns whether the cells are numbers or dates, apart from those that may be missing. The name of such a column is neither.
+function isQuantity(column, decimal) {
+  const full = column.filter((cell) => cell !== '' && !MARKERS.includes(cell));
+  return full.length > 0 && (full.every((cell) => isNumber(cell, decimal)) || datesOf(full).length > 0);
+}
+
+function showsOf(full, decimal) {
+  const words = [...new Set(full)];
+  const isText = !full.every((cell) => isNumber(cell, decimal));
+  return {isBoolean: full.length > 0 && words.every((word) => BOOLEAN.test(word)), dates: datesOf(full), isLong: isText && words.length > FEW, words: words.length <= FEW ? words.sort() : []};
+}
+
+function kindOf(full, decimal) {
   if (full.every((cell) => isNumber(cell, decimal))) return 'numeric';
   return new Set(full).size > FEW ? 'ignored' : 'categorical';
 }
 
 // text: whole lines from the beginning of the file. known: the delimiter and the decimal sign, if the
-// user has chosen them; the others are guessed.
-// Returns {delimiter, decimal, header, columns: [{name, kind, gaps}]}, or null if there is nothing to read.
+// user has chosen them; the others are guessed; and the texts of missing cells.
+// Returns {delimiter, decimal, header, markers, columns: [{name, kind, gaps, shows}]}, or null if there is nothing to
+// read. markers: texts that may stand for missing cells too. shows: {isBoolean, dates, isLong, words}.
 export function guess(text, known = {}) {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
   if (!lines.length) return null;
   const delimiter = known.delimiter ?? delimiterOf(lines.slice(0, 50));
   const rows = lines.map((line) => cells(line, delimiter)).filter((row, i, all) => row.length === all[0].length);
+  const {missing = []} = known;
   const names = rows[0];
   const body = rows.slice(1);
   const decimal = delimiter === ',' ? '.' : known.decimal ?? decimalOf(rows, delimiter);
   const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
-    && new Set(names).size === names.length && body[0].some((text) => isNumber(text, decimal));
+    && new Set(names).size === names.length && names.some((name, i) => isQuantity(body.map((row) => row[i]), decimal));
   const read = header ? body : rows;
   const columns = names.map((name, i) => {
     const column = read.map((row) => row[i]);
-    return {name: header ? name : `column${i + 1}`, kind: kindOf(column, decimal), gaps: column.some((cell) => cell === '')};
+    const full = column.filter((cell) => cell !== '' && !missing.includes(cell));
+    return {name: header ? name : `column${i + 1}`, kind: kindOf(full, decimal), gaps: full.length < column.length, shows: showsOf(full, decimal)};
   });
   columns[columns.length - 1].kind = 'label';
-  return {delimiter, decimal, header, columns};
+  const cellsRead = new Set(read.flat());
+  return {delimiter, decimal, header, columns, markers: MARKERS.filter((text) => cellsRead.has(text) && !missing.includes(text))};
 }
 
 const HEAD = 64 << 10;
 
-// Returns the first 64 KiB of a file, decompressed if it is gzip-ed, up to the last line end.
+// Returns the first 64 KiB of a file, decompressed if it is gzip-ed, up to the last line end; and whether it goes on.
 export async function head(file) {
   const bytes = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   let text = '';
@@ -91,5 +120,5 @@ export async function head(file) {
     text = new TextDecoder().decode(bytes);
   }
   const whole = file.size > HEAD || text.length >= HEAD ? text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1) : text;
-  return whole || text;
+  return {text: whole || text, isPartial: file.size > HEAD || text.length >= HEAD};
 }

@@ -33,7 +33,7 @@ function numbers(text) {
 }
 
 // Reads values: one a line if there are several lines, so that a value may contain commas; otherwise with commas between.
-function words(text) {
+export function words(text) {
   return text.split(text.trim().includes('\n') ? '\n' : ',').map((word) => word.trim()).filter((word) => word !== '');
 }
 
@@ -42,16 +42,35 @@ function range(low, high) {
   return ends.every((end) => end === undefined) ? undefined : ends.map((end) => end ?? null);
 }
 
+export const isNumeric = ({kind}, task) => kind === 'numeric' || (kind === 'label' && task === 'regression');
+export const isUsed = ({kind}) => kind !== 'ignored' && kind !== 'privacy_id';
+export const hasWords = ({kind}, task) => kind === 'categorical' || (kind === 'label' && task !== 'regression');
+
+// Reads a text as a boolean. Any other text is returned as it is, so that the daemon reports the error.
+function truth(text) {
+  if (/^(true|yes|y|t|on|1)$/i.test(text)) return true;
+  return /^(false|no|n|f|off|0)$/i.test(text) ? false : text || undefined;
+}
+
+const trimmed = (text) => (text ?? '').trim() || null;
+
+// Returns the members that the column's kind needs.
+function membersOf(column, task) {
+  const {kind} = column;
+  if (kind === 'boolean') return {};
+  if (kind === 'hashed') return {buckets: read(column.buckets)};
+  if (kind === 'date') return {format: column.format, range: [trimmed(column.low), trimmed(column.high)], ...(column.parts?.length && {parts: column.parts})};
+  return isNumeric(column, task) ? {range: range(column.low, column.high)} : {values: words(column.values), ...(column.other && kind === 'categorical' && {other: true})};
+}
+
 function columnOf(column, task) {
   const {name, kind} = column;
-  if (kind === 'ignored' || kind === 'privacy_id') return {name, kind};
-  const numeric = kind === 'numeric' || (kind === 'label' && task === 'regression');
-  const made = {name, kind};
-  if (numeric) made.range = range(column.low, column.high);
-  else made.values = words(column.values);
-  const filler = numeric ? read(column.default) : column.default || undefined;
-  if (column.other && kind === 'categorical') made.other = true;
-  if (column.if_missing && kind !== 'label') made.if_missing = numeric ? 'indicator' : 'category';
+  if (!isUsed(column)) return {name, kind};
+  const made = {name, kind, ...membersOf(column, task)};
+  const numeric = isNumeric(column, task);
+  const filler = numeric ? read(column.default) : kind === 'boolean' ? truth(column.default) : column.default || undefined;
+  if (column.missing) made.missing = column.missing;
+  if (column.if_missing && kind !== 'label') made.if_missing = ['categorical', 'hashed'].includes(kind) ? 'category' : 'indicator';
   if (filler !== undefined && made.if_missing !== 'category') made.default = filler;
   return made;
 }
@@ -99,14 +118,22 @@ function listText(values = []) {
   return values.join(values.some((value) => value.includes(',')) ? '\n' : ', ');
 }
 
-function columnForm({name, kind, range, values, default: filler}) {
-  return {name, kind, gaps: false, low: text(range?.[0]), high: text(range?.[1]), values: listText(values), default: text(filler)};
+function columnForm({name, kind, range, values, default: filler, other, if_missing: ifMissing, missing, format, parts, buckets}) {
+  return {name, kind, chosen: true, gaps: false, low: text(range?.[0]), high: text(range?.[1]), values: listText(values), default: text(filler),
+    other: other ?? false, if_missing: ['indicator', 'category'].includes(ifMissing), missing, format, parts, buckets: text(buckets)};
+}
+
+// Returns the forms of the columns, and the texts of missing cells if all columns that can have them have the same.
+function columnForms(columns = []) {
+  const lists = columns.filter(isUsed).map(({missing = []}) => JSON.stringify(missing));
+  const isShared = new Set(lists).size === 1;
+  return {missing: isShared ? listText(JSON.parse(lists[0])) : '', columns: columns.map((column) => columnForm(isShared ? {...column, missing: undefined} : column))};
 }
 
 // Returns the form that declares the dataset again.
 export function formOf({id, format, task, classes, header, delimiter, decimal, columns, features, target, unit, privacy, holdout, rows_kept: rows}) {
   return {...emptyDeclaration(), id, format, task, classes: text(classes), header: header ?? false, delimiter: delimiter ?? ',', decimal: decimal ?? '.',
-    columns: (columns ?? []).map(columnForm),
+    ...columnForms(columns ?? []),
     shape: (features?.shape ?? []).join(', '), scale: text(features?.scale), count: text(features?.count), low: text(features?.range?.[0]), high: text(features?.range?.[1]),
     target_low: text(target?.range?.[0]), target_high: text(target?.range?.[1]), privacy_id: unit === 'person' && format !== 'csv', rows_kept: text(rows),
     ...(privacy === 'public' ? {privacy} : {privacy: 'private', epsilon: text(privacy.epsilon), delta: text(privacy.delta), relation: privacy.relation,
@@ -116,5 +143,5 @@ export function formOf({id, format, task, classes, header, delimiter, decimal, c
 // Returns the columns of a file, with what was declared before for columns of the same name.
 export function kept(declared, columns) {
   const before = new Map(declared.map((column) => [column.name, column]));
-  return columns.map((column) => (before.has(column.name) ? {...before.get(column.name), gaps: column.gaps} : column));
+  return columns.map((column) => (before.has(column.name) ? {...before.get(column.name), gaps: column.gaps, shows: column.shows} : column));
 }

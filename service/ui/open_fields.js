@@ -1,10 +1,10 @@
 // The fields of the form that registers a dataset which are empty or cannot be right. The page finds them before it
 // sends anything, so that a person sees all of them at once, in plain words.
 import {WEAK_EPSILON, isWeak} from './confirmation.js';
-import {filesOf} from './declaration.js';
+import {filesOf, isNumeric, isUsed} from './declaration.js';
 import {read} from './schema_form.js';
 
-const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name'};
+const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name', format: 'a format', buckets: 'a number of buckets'};
 const isNumber = (text) => typeof read(text) === 'number';
 
 // Returns what is wrong with the two ends of a range, or null.
@@ -21,15 +21,24 @@ function endAt(at, low, high, names) {
   return `${at}/${isNumber(low) && !isNumber(high) ? names[1] : names[0]}`;
 }
 
+// Returns what is wrong with the first and the last day, or null.
+function daysFault(low, high) {
+  if (![low, high].every((day) => /^\d{4}-\d\d-\d\d$/.test(day.trim()))) return 'Enter the first and the last day that can occur, as 2000-01-31.';
+  return low.trim() < high.trim() ? null : 'The first day must be before the last.';
+}
+
 function* columnFields(column, i, {task, header}) {
   const at = `/columns/${i}`;
   const {kind, low, high, values} = column;
   if (!header && column.name.trim() === '') yield {id: `${at}/name`, column: i, need: 'name', text: 'Give this column a name.'};
-  if (kind === 'ignored' || kind === 'privacy_id') return;
-  if (kind === 'numeric' || (kind === 'label' && task === 'regression')) {
+  if (!isUsed(column)) return;
+  if (kind === 'date' && !column.format) yield {id: `${at}/format`, column: i, need: 'format', text: 'Enter how the dates are written, as %d.%m.%Y.'};
+  if (kind === 'date' && daysFault(low, high)) yield {id: `${at}/low`, column: i, need: 'range', text: daysFault(low, high)};
+  if (kind === 'hashed' && !(read(column.buckets) >= 2)) yield {id: `${at}/buckets`, column: i, need: 'buckets', text: 'Enter how many buckets the texts are divided into.'};
+  if (isNumeric(column, task)) {
     const text = rangeFault(low, high);
     if (text) yield {id: endAt(at, low, high, ['low', 'high']), column: i, need: 'range', text};
-  } else if (values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
+  } else if (!['boolean', 'date', 'hashed'].includes(kind) && values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
   if (column.gaps && column.default === '' && !column.if_missing) yield {id: `${at}/default`, column: i, need: 'default', text: ''};
 }
 

@@ -2,9 +2,10 @@
 import {html, nothing} from './lit-html.js';
 import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
+import {columnRow} from './column_row.js';
 import {WEAK_DELTA, WEAK_EPSILON, askedBy, confirming, isWeak, ticks} from './confirmation.js';
 import {guess, head} from './csv_guess.js';
-import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, kept as keptColumns} from './declaration.js';
+import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, kept as keptColumns, words} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {remember} from './grant_card.js';
@@ -13,8 +14,6 @@ import {openFields, openWords} from './open_fields.js';
 import {choice, field, input, inWords, read} from './schema_form.js';
 import {watch} from './watch.js';
 
-const kinds = [['numeric', 'number'], ['categorical', 'words'], ['label', 'predicted'], ['ignored', 'not used'],
-  ['privacy_id', 'whose row it is']];
 const kept = [['', '16 (default)'], ...['1', '2', '4', '8'].map((rows) => [rows, rows])];
 const COLUMNS_SHOWN = 200;
 
@@ -65,6 +64,7 @@ class Page {
 
   set(name, value) {
     this.form[name] = value;
+    if (name === 'missing') this.lookAgain();
     if (name === 'epsilon') this.form.confirmed.delete(WEAK_EPSILON);
     if (name === 'delta') this.form.confirmed.delete(WEAK_DELTA);
     if (name === 'delta') this.asked = [];
@@ -76,7 +76,7 @@ class Page {
     this.files[name] = file;
     this.arrived = null;
     if (this.form.format === 'csv' && name === 'data') {
-      this.head = await head(file);
+      ({text: this.head, isPartial: this.isPartial} = await head(file));
       this.look();
     }
     if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
@@ -85,10 +85,21 @@ class Page {
 
   // Fills in what the beginning of the file shows, or what it shows in a dialect that the user chose.
   look(known) {
-    this.read = guess(this.head ?? '', known);
+    this.read = guess(this.head ?? '', {...known, missing: words(this.form.missing)});
     Object.assign(this.form, {delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
     this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
     if (this.declared) this.form.columns = keptColumns(this.declared.columns, this.form.columns);
+  }
+
+  // Finds again what the file shows, now that other texts are missing cells. What the user has typed or chosen stays.
+  lookAgain() {
+    const {delimiter, decimal} = this.form;
+    if (!this.read) return;
+    this.read = guess(this.head, {delimiter, decimal, missing: words(this.form.missing)}) ?? this.read;
+    this.form.columns.forEach((column, i) => {
+      const {kind, gaps, shows} = this.read.columns[i] ?? column;
+      Object.assign(column, {gaps, shows}, !column.chosen && {kind});
+    });
   }
 
   get errors() {
@@ -234,34 +245,6 @@ class Page {
       ${delimiter === ',' ? nothing : select('decimal', 'Decimal sign', [['.', 'a point: 2.5'], [',', 'a comma: 2,5']], 'Recognised from your file: please check.')}</div>`;
   }
 
-  columnRow(column, i) {
-    const change = (name) => (value) => {
-      column[name] = value;
-      this.draw();
-    };
-    const at = `/columns/${i}`;
-    const wrong = this.errors.find(({pointer}) => pointer === at || pointer.startsWith(`${at}/`));
-    const isWrong = (name) => this.errors.some(({pointer}) => pointer === `${at}/${name}` || (pointer === `${at}/range` && ['low', 'high'].includes(name)));
-    const numeric = column.kind === 'numeric' || (column.kind === 'label' && this.form.task === 'regression');
-    const cell = (name, label, kind, placeholder = '') => html`<input type="text" id="${at}/${name}" aria-label="${label} of ${column.name}"
-      inputmode=${kind} autocomplete="off" placeholder=${placeholder} aria-invalid=${isWrong(name) ? 'true' : nothing} .value=${column[name]} @input=${(event) => change(name)(event.target.value)}>`;
-    const check = (name, text) => html`<label class="check"><input type="checkbox" id="${at}/${name}" .checked=${column[name] ?? false} @change=${(event) => change(name)(event.target.checked)}>${text}</label>`;
-    const values = html`<textarea id="${at}/values" rows=${Math.min(6, column.values.split('\n').length)} aria-label="Values of ${column.name}" autocomplete="off" spellcheck="false"
-      placeholder="all values, with commas between, or one a line" aria-invalid=${isWrong('values') ? 'true' : nothing} .value=${column.values} @input=${(event) => change('values')(event.target.value)}></textarea>
-      ${column.kind === 'categorical' ? check('other', 'and a category for all other words') : nothing}`;
-    const said = column.kind !== 'ignored' && column.kind !== 'privacy_id';
-    const state = column.kind === 'privacy_id' ? html`<small>The import compares these values and does not store them. All rows of one person are protected together.</small>`
-      : !said ? nothing : numeric
-      ? html`<div class="range">${cell('low', 'Smallest value', 'decimal', 'smallest')} to ${cell('high', 'Largest value', 'decimal', 'largest')}</div>` : values;
-    return html`<tr><td data-name="Column">${this.form.header ? html`<b>${column.name}</b>` : cell('name', `Name`, 'text')}</td>
-      <td data-name="Kind"><select aria-label="Kind of ${column.name}" @change=${(event) => change('kind')(event.target.value)}>
-        ${kinds.map(([kind, word]) => html`<option value=${kind} ?selected=${kind === column.kind}>${word}</option>`)}</select></td>
-      <td data-name="Range or values">${state}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}</td>
-      <td data-name="If empty">${!said ? nothing : html`${cell('default', 'Value for empty cells', numeric ? 'decimal' : 'text', column.gaps ? 'needed' : '')}
-        ${column.kind === 'label' ? nothing : check('if_missing', numeric ? 'and an indicator' : 'a category of its own')}
-        ${column.gaps && !column.default && !column.if_missing ? html`<small class="wrong">This column has empty cells: enter the value that they take.</small>` : nothing}`}</td></tr>`;
-  }
-
   columnsCard() {
     const {form} = this;
     if (form.format !== 'csv') return nothing;
@@ -269,11 +252,26 @@ class Page {
         Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
-      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>
+      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${this.leftOut()}
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
-          <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => this.columnRow(column, i))}</tbody></table></div>`}
+          <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => columnRow(column, i, {form, errors: this.errors, isPartial: this.isPartial, draw: () => this.draw()}))}</tbody></table></div>`}
       ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
+  }
+
+  // The texts in the file that often stand for a missing cell.
+  markers() {
+    const {markers = []} = this.read ?? {};
+    if (!markers.length) return nothing;
+    const known = words(this.form.missing);
+    return html`<p class="suggestion"><small>From your file: some cells are ${markers.map((text) => `“${text}”`).join(', ')}. Confirm that these texts may be public, if they mean that a cell is missing.</small>
+      <button type="button" class="button" id="markers" @click=${() => this.set('missing', [...known, ...markers].join(', '))}>These cells are missing</button></p>`;
+  }
+
+  // The columns that are left out, before all others, so that none is left out unseen.
+  leftOut() {
+    const names = this.form.columns.filter(({kind}) => kind === 'ignored').map(({name}) => name);
+    return names.length ? html`<p class="notice" id="left-out"><b>Not used${names.length > 1 ? ` (${names.length})` : ''}:</b> ${names.join(', ')}</p>` : nothing;
   }
 
   taskFields() {

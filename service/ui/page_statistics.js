@@ -1,6 +1,7 @@
 // Statistics of a dataset's columns: the request, its price, and the answers as tables and bars.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
+import {binName, isNumber, readValue, valueText} from './column_value.js';
 import {age, count, delta, epsilon, plain} from './format.js';
 import {bar} from './gauge.js';
 import {empty, loading, trouble} from './notice.js';
@@ -19,24 +20,27 @@ const words = {RUNNING: 'running', SUCCEEDED: 'answered', FAILED: 'failed'};
 
 // Returns the columns that are stored, each with its range or its values.
 function columnsOf(dataset) {
-  if (dataset.columns) return dataset.columns.filter(({kind}) => ['numeric', 'categorical', 'hashed', 'label'].includes(kind));
+  if (dataset.columns) return dataset.columns.filter(({kind}) => ['numeric', 'categorical', 'boolean', 'date', 'hashed', 'label'].includes(kind));
   return [{name: 'label', kind: 'label', range: dataset.target?.range, values: dataset.classes ? [] : undefined}];
 }
 
-const isNumber = (column) => column?.range != null;
-
+// A sum of days means nothing. The quantiles of yes and no are in their mean already.
 function kindsOf(column) {
+  if (column?.kind === 'boolean') return ['histogram', 'mean', 'table'];
+  if (column?.kind === 'date') return ['histogram', 'mean', 'quantiles', 'table'];
   return isNumber(column) ? Object.keys(kinds) : ['histogram', 'table'];
 }
 
+const isCut = (column) => isNumber(column) && column.kind !== 'boolean'; // into bins that a person chooses
+
 // Returns the statistic that the form describes.
 function asked({kind, column, other, bins, low, high, shares}, find) {
-  const cut = (name, text) => ({column: name, ...(isNumber(find(name)) && {bins: read(text) ?? 10})});
+  const cut = (name, text) => ({column: name, ...(isNumber(find(name)) && {bins: isCut(find(name)) ? read(text) ?? 10 : 2})});
   if (kind === 'table') return {kind, columns: [cut(column, bins), cut(other, bins)]};
   if (kind === 'histogram') return {kind, ...cut(column, bins)};
   if (kind === 'quantiles') return {kind, column, probabilities: (shares.trim() || QUARTERS).split(/[\s,;]+/).filter(Boolean).map(read), ...(read(bins) !== undefined && {bins: read(bins)})};
-  const range = [read(low), read(high)];
-  return {kind, column, ...(range.every((end) => end !== undefined) && {range})};
+  const range = [low, high].map((end) => readValue(find(column), end, read));
+  return {kind, column, ...(isCut(find(column)) && range.every((end) => end !== undefined) && {range})};
 }
 
 function title(one) {
@@ -44,49 +48,47 @@ function title(one) {
   return `${kinds[one.kind].replace(' with another column', '')} of ${one.column ?? one.columns.map(({column}) => column).join(' and ')}`;
 }
 
-function binName(bin) {
-  return bin.value ?? `${plain(bin.from, 8)} to ${plain(bin.to, 8)}`;
-}
+const span = ([low, high], column) => `${valueText(column, low, 5)} to ${valueText(column, high, 5)}`;
 
-const span = ([low, high]) => `${plain(low, 5)} to ${plain(high, 5)}`;
-
-function histogram({bins}, name) {
+function histogram({bins}, name, column) {
   const most = Math.max(1, ...bins.map((bin) => bin.count));
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">Bin</th><th scope="col" class="number">Count</th>
-    <th scope="col" class="number">95 %</th><th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>${bins.slice(0, ROWS).map((bin) => html`<tr><td>${binName(bin)}</td>
+    <th scope="col" class="number">95 %</th><th scope="col"><span class="unseen">Bar</span></th></tr></thead><tbody>${bins.slice(0, ROWS).map((bin) => html`<tr><td>${binName(column, bin)}</td>
     <td class="number">${count(Math.round(bin.count))}</td><td class="number quiet">${span(bin.interval.map(Math.round))}</td>
-    <td class="wide">${bar(Math.min(1, Math.max(0, bin.count / most)), `${binName(bin)}: ${count(Math.round(bin.count))}`)}</td></tr>`)}</tbody></table></div>`;
+    <td class="wide">${bar(Math.min(1, Math.max(0, bin.count / most)), `${binName(column, bin)}: ${count(Math.round(bin.count))}`)}</td></tr>`)}</tbody></table></div>`;
 }
 
-function pairs({columns, counts, margin}, name) {
+function pairs({columns, counts, margin}, name, find) {
   const [rows, across] = columns;
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">${rows.column} \\ ${across.column}</th>
-    ${across.bins.slice(0, ROWS).map((bin) => html`<th scope="col" class="number">${binName(bin)}</th>`)}</tr></thead><tbody>${rows.bins.slice(0, ROWS).map((bin, i) => html`<tr>
-    <th scope="row">${binName(bin)}</th>${counts[i].slice(0, ROWS).map((one) => html`<td class="number">${count(Math.round(one))}</td>`)}</tr>`)}</tbody></table></div>
+    ${across.bins.slice(0, ROWS).map((bin) => html`<th scope="col" class="number">${binName(find(across.column), bin)}</th>`)}</tr></thead><tbody>${rows.bins.slice(0, ROWS).map((bin, i) => html`<tr>
+    <th scope="row">${binName(find(rows.column), bin)}</th>${counts[i].slice(0, ROWS).map((one) => html`<td class="number">${count(Math.round(one))}</td>`)}</tr>`)}</tbody></table></div>
     <p class="quiet small">Each count ± ${count(Math.ceil(margin))}, 95 %.</p>`;
 }
 
 function values(rows, name) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">What</th><th scope="col" class="number">Value</th><th scope="col" class="number">95 %</th></tr></thead>
-    <tbody>${rows.map(([name, {value, interval}]) => html`<tr><td>${name}</td><td class="number">${plain(value, 6)}</td><td class="number quiet">${interval ? span(interval) : '–'}</td></tr>`)}</tbody></table></div>`;
+    <tbody>${rows.map(([name, {value, interval}, column]) => html`<tr><td>${name}</td><td class="number">${valueText(column, value, 6)}</td><td class="number quiet">${interval ? span(interval, column) : '–'}</td></tr>`)}</tbody></table></div>`;
 }
 
-const moments = (one) => one.features.flatMap(({column, mean, interval, deviation}, place) => [
-  [`mean of ${column ?? `feature ${place}`}`, {value: mean, interval}], [`deviation of ${column ?? `feature ${place}`}`, {value: deviation, interval: null}]]);
+const moments = (one, find) => one.features.flatMap(({column, mean, interval, deviation}, place) => [
+  [`mean of ${column ?? `feature ${place}`}`, {value: mean, interval}, find(column)], [`deviation of ${column ?? `feature ${place}`}`, {value: deviation, interval: null}]]);
 
-function answer(one) {
-  const body = one.kind === 'histogram' ? histogram(one, title(one)) : one.kind === 'table' ? pairs(one, title(one)) : one.kind === 'moments' ? values(moments(one), title(one))
-    : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each]) : [[one.kind, one]], title(one));
+function answer(one, find) {
+  const column = find(one.column);
+  const scale = one.kind === 'variance' ? undefined : column;
+  const body = one.kind === 'histogram' ? histogram(one, title(one), column) : one.kind === 'table' ? pairs(one, title(one), find) : one.kind === 'moments' ? values(moments(one, find), title(one))
+    : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each, column]) : [[one.kind, one, scale]], title(one));
   return html`<section class="card"><h2>${title(one)}</h2>${body}</section>`;
 }
 
-function shownCard(shown, dataset) {
+function shownCard(shown, dataset, find) {
   const {guarantee} = shown;
   const cost = html`${epsilon(guarantee.epsilon)} at δ ${delta(guarantee.delta)} for all of it · entry ${guarantee.reserve.seq}`;
   const state = shown.state === 'RUNNING' ? 'It runs; answers are shown at a whole second.'
     : shown.state === 'FAILED' ? `It failed (${shown.state_reason}). What was authorised is spent.` : 'Intervals hold the records’ own value, over the noise.';
   return html`<section class="card"><h2>Asked ${age(shown.create_time)}</h2><p>${cost}</p><p class="quiet" role="status">${state}</p>
-    <p class="foot"><a href="/v1/statistics/${shown.id}" download="${dataset}-${shown.id}.json">Download</a></p></section>${(shown.answers ?? []).map(answer)}`;
+    <p class="foot"><a href="/v1/statistics/${shown.id}" download="${dataset}-${shown.id}.json">Download</a></p></section>${(shown.answers ?? []).map((one) => answer(one, find))}`;
 }
 
 class Page {
@@ -188,10 +190,10 @@ class Page {
   more() {
     const {form} = this;
     const names = this.columns.map(({name}) => [name, name]);
-    const numeric = isNumber(this.find(form.column)) || (form.kind === 'table' && isNumber(this.find(form.other)));
+    const numeric = isCut(this.find(form.column)) || (form.kind === 'table' && isCut(this.find(form.other)));
     const other = form.kind === 'table' ? field({id: 'other', label: 'With', control: choice({id: 'other', value: form.other, options: names, changed: (value) => this.set('other', value)})}) : nothing;
     if (['mean', 'sum', 'variance'].includes(form.kind))
-      return html`${this.text('low', 'low', 'Clipped from', 'The narrower the range, the finer the answer.', 'of its range')}${this.text('high', 'high', 'to', '', 'of its range')}`;
+      return !isCut(this.find(form.column)) ? nothing : html`${this.text('low', 'low', 'Clipped from', 'The narrower the range, the finer the answer.', 'of its range')}${this.text('high', 'high', 'to', '', 'of its range')}`;
     const shares = form.kind === 'quantiles' ? this.text('shares', 'shares', 'Shares', 'The shares of records below each quantile, rising.', QUARTERS) : nothing;
     return html`${other}${shares}${numeric ? this.text('bins', 'bins', 'Bins', 'Of equal width over the declared range.', form.kind === 'quantiles' ? '128' : '10') : nothing}`;
   }
@@ -240,7 +242,7 @@ class Page {
     if (!this.dataset || this.view.signal.aborted) return;
     this.view.draw(html`<p class="crumb"><a href="/ui/datasets">Datasets</a> / <a href="/ui/datasets/${this.id}">${this.dataset.display_name ?? this.id}</a> /</p>
       <div class="head"><div><h1>Statistics</h1><p class="quiet">Counts, sums and quantiles of columns, with noise, charged to the budget.</p></div></div>
-      ${trouble(this.problem)}<div class="two"><div>${this.askCard()}${this.pastCard()}</div><div>${this.shown?.guarantee ? shownCard(this.shown, this.id) : nothing}</div></div>`);
+      ${trouble(this.problem)}<div class="two"><div>${this.askCard()}${this.pastCard()}</div><div>${this.shown?.guarantee ? shownCard(this.shown, this.id, this.find) : nothing}</div></div>`);
   }
 }
 

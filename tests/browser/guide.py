@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+import kinds
 from chromium import Chromium
 from daemon import Daemon, Refused
 from dashboard import Walk, check, failures, read_axe
@@ -370,6 +371,7 @@ def main():
         price(walk, browser)
         tiles(daemon, browser)
         weak_promise(walk, daemon, browser, folder)
+        kinds.walk(walk, check, daemon, browser, folder)
         check(browser.faults == [], f"at the end: {browser.faults}")
         approvals(walk, daemon, browser, folder)
     return 1 if failures else 0
