@@ -12,6 +12,7 @@ import {startCard} from './start_card.js';
 import {sweepCard} from './sweep_card.js';
 import './chart.js';
 
+const CLASSES_SHOWN = 12; // names in the hint of their weights
 const DEBOUNCE_MS = 250;
 const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn'];
 const losses = ['softmax_cross_entropy', 'logistic', 'squared', 'huber'];
@@ -80,7 +81,7 @@ class Page {
     this.algorithms = algorithms;
     const copied = query.get('from') ? await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal) : null;
     if (copied) this.form = formOf(copied);
-    this.opened = {more: this.says('final_rate', 'schedule', 'warmup', 'weight_decay', 'momentum', 'class_weights', 'steps', 'loss', 'init_seed'),
+    this.opened = {more: this.says('final_rate', 'schedule', 'warmup', 'weight_decay', 'momentum', 'steps', 'loss', 'init_seed'),
       start: this.says('weights') || this.form.trainable !== 'all', exact: this.says('accountant')};
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
     const evaluation = this.form.evaluation;
@@ -315,6 +316,16 @@ class Page {
     return averaging === 'ema' ? this.text('/averaging/decay', 'decay', 'Decay', 'The share of the mean that each step keeps.', '0.999') : nothing;
   }
 
+  // The weights of the classes, in plain sight: without them a rare class is hardly learned.
+  weightsField() {
+    const {dataset} = this;
+    if (!dataset || dataset.task === 'regression') return nothing;
+    const names = dataset.columns?.find(({kind}) => kind === 'label')?.values ?? dataset.labels ?? [];
+    const order = names.length && names.length <= CLASSES_SHOWN ? `, in the order ${names.join(', ')}` : ', in their order';
+    return this.text('/class_weights', 'class_weights', 'Class weights', `One for each class${order}, for example a larger one for a rare class. They become public: do not compute them from the records.`,
+      'all alike', {kind: 'text', within: true});
+  }
+
   modelCard() {
     const {form, estimate} = this;
     const persons = this.dataset?.unit === 'person';
@@ -327,13 +338,13 @@ class Page {
       ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
       ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
-      ${this.select('/averaging/kind', 'averaging', 'What is kept', averages, 'Averages cost no privacy, and take out some of the noise.')}${this.averageField()}</div>
-      <details ?open=${this.isOpen('more', '/optimizer/', '/class_weights', '/steps', '/model/loss', '/model/init_seed')}>
-        <summary>Schedule, decay, class weights, loss</summary><div class="fields">${this.moreFields()}</div></details></section>`;
+      ${this.select('/averaging/kind', 'averaging', 'What is kept', averages, 'Averages cost no privacy, and take out some of the noise.')}${this.averageField()}${this.weightsField()}</div>
+      <details ?open=${this.isOpen('more', '/optimizer/', '/steps', '/model/loss', '/model/init_seed')}>
+        <summary>Schedule, decay, loss</summary><div class="fields">${this.moreFields()}</div></details></section>`;
   }
 
   moreFields() {
-    const {form, dataset} = this;
+    const {form} = this;
     const ofOptimizer = form.optimizer === 'sgd' ? this.text('/optimizer/momentum', 'momentum', 'Momentum', 'Below 1.', '0')
       : html`${this.text('/optimizer/beta1', 'beta1', 'Beta 1', 'Of the mean of the gradients.', '0.9')}${this.text('/optimizer/beta2', 'beta2', 'Beta 2', 'Of the mean of their squares.', '0.999')}
         ${this.text('/optimizer/epsilon', 'epsilon', 'Adam’s epsilon', 'Added to a denominator; nothing to do with privacy.', '1e-8')}`;
@@ -341,7 +352,6 @@ class Page {
       ${this.select('/optimizer/schedule', 'schedule', 'On its way', [['', 'in a straight line (default)'], ['cosine', 'along a cosine']], 'A cosine ends at 0 unless a last rate is given.')}
       ${this.text('/optimizer/warmup', 'warmup', 'Warm-up', 'The share of the steps over which the rate rises.', '0')}
       ${this.text('/optimizer/weight_decay', 'weight_decay', 'Weight decay', 'Times the rate: what each parameter loses in a step.', '0')}${ofOptimizer}
-      ${dataset?.task === 'regression' ? nothing : this.text('/class_weights', 'class_weights', 'Class weights', 'One for each class, in order: 1, 2.5. Do not compute them from the records.', 'all alike', {kind: 'text', within: true})}
       ${this.text('/steps', 'steps', 'Steps', 'Instead of epochs.', form.epochs ? 'epochs are given' : 'of the epochs')}
       ${form.preset === WRITTEN ? nothing : html`${this.select('/model/loss', 'loss', 'Loss', [['', 'as it suits the task (default)'], ...losses.map((name) => [name, name.replaceAll('_', ' ')])])}
         ${form.loss === 'huber' ? this.text('/model/loss/huber/delta', 'huber', 'Huber’s delta', 'Errors beyond it count in a straight line.') : nothing}`}

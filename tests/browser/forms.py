@@ -104,6 +104,8 @@ def settings(walk, check, daemon, browser):
     browser.go("/ui/train?dataset=clinic")
     browser.await_text("It fits.")
     check(browser.run("document.getElementById('/evaluation').value") == "volunteers", "a public twin is offered")
+    check("in the order no, yes" in browser.run("document.getElementById('/class_weights').closest('.field').innerText")
+          and browser.run("!document.getElementById('/class_weights').closest('details')"), "the weights of the classes are in plain sight, with their names")
     fold_out(browser)
     browser.choose("[id='/evaluation']", "-holdout")
     browser.choose("[id='/averaging/kind']", "tail")

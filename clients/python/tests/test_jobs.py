@@ -45,9 +45,11 @@ class Waiting(unittest.TestCase):
     def test_an_average_and_weights_of_classes_are_asked_for(self):
         client = kit.client()
         job = client.train("digits", epsilon=0.1, epochs=1, averaging="tail",
-                           class_weights=[1] * 9 + [2]).wait()
+                           class_weights={"9": 2}).wait()
         self.assertEqual(job.data["averaging"], {"kind": "tail", "share": 0.5})
-        self.assertEqual(job.model.certificate["class_weights"][-1], 2)
+        self.assertEqual(job.model.certificate["class_weights"], [1] * 9 + [2])
+        with self.assertRaisesRegex(ValueError, "^name a class of the dataset: 'ten'"):
+            client.train("digits", epsilon=0.1, class_weights={"ten": 2})
         job = client.train("digits", epsilon=0.1, epochs=1, averaging={"kind": "ema", "decay": 0.9})
         self.assertEqual(job.wait().model.certificate["averaging"], {"kind": "ema", "decay": 0.9})
 

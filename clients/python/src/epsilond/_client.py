@@ -85,7 +85,7 @@ class Client:
         optimizer: str | _types.Optimizer | None = None,
         learning_rate: float | None = None,
         averaging: str | _types.Averaging | None = None,
-        class_weights: Sequence[float] | None = None,
+        class_weights: Sequence[float] | Mapping[str, float] | None = None,
         scaling: Statistics | str | None = None,
         batch_size: int | None = None,
         ranks: int | None = None,
@@ -105,7 +105,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
             learning_rate=learning_rate, averaging=averaging,
-            class_weights=class_weights, scaling=scaling, batch_size=batch_size,
+            class_weights=self._weights(dataset, class_weights), scaling=scaling, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
@@ -124,7 +124,7 @@ class Client:
         optimizer: str | _types.Optimizer | None = None,
         learning_rate: float | None = None,
         averaging: str | _types.Averaging | None = None,
-        class_weights: Sequence[float] | None = None,
+        class_weights: Sequence[float] | Mapping[str, float] | None = None,
         scaling: Statistics | str | None = None,
         batch_size: int | None = None,
         ranks: int | None = None,
@@ -154,7 +154,9 @@ class Client:
         learning_rate       of the optimizer; without an optimizer, of sgd
         averaging           "tail" or "ema", or either with its share or decay: the model is the mean of
                             the last points of training. It costs no privacy
-        class_weights       factors of the loss of each class: public numbers that you choose
+        class_weights       factors of the loss of each class, in their order, or by name: {"yes": 3}
+                            leaves the others at 1. They are public numbers that you choose, from what
+                            is known of the classes or from a released histogram, never from the file
         scaling             statistics of the dataset: the outer quantiles of a column replace its
                             declared range. Their price was paid when they were measured
         ranks               how many processes compute each step together, if the operator allows
@@ -176,7 +178,7 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
             learning_rate=learning_rate, averaging=averaging,
-            class_weights=class_weights, scaling=scaling, batch_size=batch_size,
+            class_weights=self._weights(dataset, class_weights), scaling=scaling, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,
@@ -185,6 +187,17 @@ class Client:
         for warning in data.get("warnings", []):
             warnings.warn(warning["text"], stacklevel=2)
         return Job(self, data)
+
+    def _weights(self, dataset: DatasetName,
+                 weights: Sequence[float] | Mapping[str, float] | None) -> Sequence[float] | None:
+        """The weights in the order of the classes."""
+        if not isinstance(weights, Mapping):
+            return weights
+        names = (dataset if isinstance(dataset, Dataset) else self.datasets[dataset]).classes
+        unknown = [name for name in weights if name not in names]
+        if unknown:
+            raise ValueError(f"name a class of the dataset: {unknown[0]!r} is none of {names}")
+        return [weights.get(name, 1) for name in names]
 
     def sweep(
         self,

@@ -52,6 +52,16 @@ class Dataset:
         return self.data["records"]
 
     @property
+    def classes(self) -> list[str]:
+        """The names of the classes in their order; none if the dataset's task is regression."""
+        for column in self.data.get("columns") or []:
+            if column["kind"] == "label" and "values" in column:
+                return list(column["values"])
+        labels = self.data.get("labels")
+        numbers = range(self.data["classes"] or 0) if labels is None else labels
+        return [f"{number:g}" for number in numbers]
+
+    @property
     def unit(self) -> str:
         """The unit that the budget protects: each record, or each person with all of their rows."""
         return self.data["unit"]
