@@ -47,7 +47,7 @@ check-browser: all                         ## check the dashboard in Chromium (S
 	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]
 check-metrics: all                         ## check /metrics and the rules with the real Prometheus
 	@tests/watch/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-packages: all                        ## check the .deb, units, manual page, manifests, image
+check-packages: all $(BUILD)/epsilond-quick ## check the .deb, units, manual page, manifests, image
 	@tests/packages/check $(BUILD)/epsilond $(VERSION) || [ $$? = 77 ]
 check-lean: all                            ## check a build without libpq and Open MPI, and its messages
 	@tests/packages/lean || [ $$? = 77 ]

@@ -31,6 +31,7 @@
 #include "service/process/systemd_notify.h"
 #include "service/server/daemon_lifecycle.h"
 #include "service/server/server.h"
+#include "service/threads/tick_clock.h"
 
 /* Makes sure that other users can read nothing of the process, on disk or as a core. */
 static void close_off(void)
@@ -180,7 +181,10 @@ int main(int argc, char **argv)
         return EX_OK;
     }
     if (outcome == CONFIG_VERSION) {
-        printf("epsilond %s\n", EPSILOND_VERSION);
+        printf("epsilond %s", EPSILOND_VERSION);
+        if (tick_clock_ms() != 1000)
+            printf(", only for tests: ticks of %d ms", tick_clock_ms());
+        puts("");
         return EX_OK;
     }
     blas_kernel_select(argv);

@@ -34,6 +34,10 @@
 
 struct tick_clock; /* opaque */
 
+/* Returns the milliseconds between ticks: 1000, or fewer in a daemon that was built for
+ * tests. */
+int tick_clock_ms(void);
+
 struct tick_clock *tick_clock_create(void (*tick)(void *context, int64_t second),
                                      void *context);
 void tick_clock_destroy(struct tick_clock *clock); /* stops it; NULL is allowed */
