@@ -13,10 +13,11 @@
 struct daemon_state;
 
 /* Grants the promise in tx. Only epsilon, delta and order of the grant are used;
- * relation, unit and division are the budget's and never change. Whoever grants it has
- * confirmed `acknowledged` (confirmation.h).
+ * relation, unit and division are the budget's and never change. acknowledged: what the
+ * request confirms.
  *   ST_DATASET_NOT_FROZEN  the budget's epoch is in force
- *   ST_INVALID             also: what is confirmed is not what has to be
+ *   ST_INVALID             also: acknowledged is not what this grant needs
+ *                          (confirmation.h)
  *   ST_DATASET_IN_USE, ST_INVALID, ST_NOT_FOUND  as ledger_regrant */
 enum status regrant_make(struct daemon_state *context, struct store_tx *tx,
                          const struct ledger_promise *promise,

@@ -42,7 +42,7 @@ class Suggested:
             self._look_at(cell)
 
     def _add(self, cell: str) -> bool:
-        """Returns whether the cell is to be looked at: it is new, or there are too many to know."""
+        """Adds the cell to the words. Returns False if it is known and need not be read again."""
         if self.words is None:
             return True
         is_new = cell not in self.words
@@ -61,7 +61,7 @@ class Suggested:
 
     @property
     def is_number(self) -> bool:
-        """Whether all cells are numbers, except those that may be missing."""
+        """True if all cells are numbers, except those that may be missing."""
         return self._has_cells and self.numbers[self.decimal]
 
     @property
@@ -84,7 +84,7 @@ class Suggested:
 
     @property
     def is_class(self) -> bool:
-        """As a label: whether its cells are classes rather than a quantity."""
+        """True if, as a label, its cells are classes rather than a quantity."""
         return self.words is not None and (not self.is_number or len(self.words) <= CLASSES_MOST)
 
     def values(self, missing: Collection[str]) -> list[str]:
@@ -92,7 +92,7 @@ class Suggested:
         return sorted(word for word in self.words or {} if word not in missing)
 
     def lacks(self, missing: Collection[str]) -> bool:
-        """Whether some of its cells are missing."""
+        """True if some of its cells are missing."""
         return self.has_empty or any(text in missing for text in self.markers)
 
 
