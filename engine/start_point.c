@@ -1,7 +1,9 @@
 #include "engine/start_point.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/check.h"
 #include "engine/parallel/span.h"
 
 /* The chunks in which a vector is divided among threads, and the cost of a value,
@@ -34,6 +36,36 @@ static void draw(float *values, const struct network *network, uint64_t seed,
                                        .flops = VALUE_FLOPS * (double)count});
 }
 
+void feature_scale_init(struct feature_scale *scale, size_t features)
+{
+    scale->features = features;
+    scale->weight = calloc(features, sizeof *scale->weight);
+    scale->bias = calloc(features, sizeof *scale->bias);
+    CHECK(scale->weight != NULL && scale->bias != NULL);
+    for (size_t j = 0; j < features; j++)
+        scale->weight[j] = 1;
+}
+
+void feature_scale_fini(struct feature_scale *scale)
+{
+    free(scale->weight);
+    free(scale->bias);
+    *scale = (struct feature_scale){0};
+}
+
+static void give(float *values, const struct network *network,
+                 const struct feature_scale *scale)
+{
+    size_t layer = network_constant_layer(network);
+    CHECK(layer < network_layers(network));
+    const struct layer_tensors tensors = network_layer_tensors(network, layer);
+    CHECK(tensors.weight->count == scale->features);
+    memcpy(values + tensors.weight->offset, scale->weight,
+           scale->features * sizeof *values);
+    memcpy(values + tensors.bias->offset, scale->bias,
+           scale->features * sizeof *values);
+}
+
 enum status start_point_make(float **values, const struct network *network,
                              const struct start_point *start, struct team *team,
                              struct error *error)
@@ -44,6 +76,8 @@ enum status start_point_make(float **values, const struct network *network,
     if (*values == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for %zu parameters", count);
     draw(*values, network, start->seed, team);
+    if (start->scale != NULL)
+        give(*values, network, start->scale);
     if (start->weights == NULL)
         return ST_OK;
     enum status status =

@@ -15,9 +15,23 @@
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 
+/* The numbers of the layer that standardises: out = weight x + bias, for each feature.
+ * They come from means and deviations that were released. */
+struct feature_scale { /* zeroed: none */
+    size_t features;
+    float *weight, *bias; /* (features) owned */
+};
+
+/* Sets weights of 1 and biases of 0. */
+void feature_scale_init(struct feature_scale *scale, size_t features);
+void feature_scale_fini(struct feature_scale *scale); /* a zeroed one is allowed */
+
 struct start_point {
     uint64_t seed;
     const struct weights_source *weights; /* NULL: only the seed */
+    /* Of the network's constant layer, which must have as many features; NULL: the
+     * layer, if there is one, starts like the others. */
+    const struct feature_scale *scale;
 };
 
 /* *values (network_floats) = the initial values of a training of network; the caller

@@ -296,10 +296,11 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     if (status == ST_OK)
         status = team_create(&trainer->team, options->threads, error);
     if (status == ST_OK)
-        status = start_point_make(
-            &trainer->parameters, trainer->network,
-            &(struct start_point){spec->model.init_seed, options->weights},
-            trainer->team, error);
+        status =
+            start_point_make(&trainer->parameters, trainer->network,
+                             &(struct start_point){spec->model.init_seed,
+                                                   options->weights, options->scale},
+                             trainer->team, error);
     if (status == ST_OK)
         status = create_stepper(trainer, options, error);
     if (status == ST_OK)

@@ -35,6 +35,7 @@
 #include "engine/frozen_features.h"
 #include "engine/model_file/model_file.h"
 #include "engine/quality/quality_plan.h"
+#include "engine/start_point.h"
 #include "engine/train_spec.h"
 
 struct trainer; /* opaque */
@@ -49,6 +50,7 @@ struct trainer_options {
                                       * one */
     const atomic_bool *cancel;       /* or NULL */
     const struct weights_source *weights; /* initial weights; NULL: only init_seed */
+    const struct feature_scale *scale;    /* of the layer that standardises, or NULL */
     struct feature_place features;        /* for data; zeroes: none are stored */
     const char *evaluation_name; /* id of the dataset of evaluation; with a cache */
     const uint8_t *test_key;     /* (32) tests only; NULL: getrandom */

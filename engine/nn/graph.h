@@ -60,6 +60,7 @@ struct weight_layer {
                                      tensors */
     size_t from, to;              /* values: a, and b's gradient buffer */
     bool frozen;       /* it keeps its weights, and no gradient is formed for it */
+    bool constant;     /* it is always frozen: its weights are given, not learnt */
     size_t row_floats; /* floats in a row of its weight */
     size_t positions;  /* rows a record */
     enum per_example per_example;

@@ -130,6 +130,13 @@ static void find_makers(const struct network *network, size_t *made_by)
     made_by[0] = 0;
 }
 
+/* A constant layer takes one product per number, which is not worth a file. */
+static bool is_costly_node(const struct network *network, const struct node *node)
+{
+    return node->kind->weights != NULL ? !network->layers[node->layer].constant
+                                       : node->kind->flops != NULL;
+}
+
 /* Returns how many leading nodes are frozen, drop nothing, and pass only one value on
  * to later nodes. */
 static size_t count_frozen_nodes(const struct network *network)
@@ -145,8 +152,7 @@ static size_t count_frozen_nodes(const struct network *network)
         count--;
     free(made_by);
     for (size_t i = 0; i < count; i++)
-        is_costly |= network->nodes[i].kind->weights != NULL ||
-                     network->nodes[i].kind->flops != NULL;
+        is_costly |= is_costly_node(network, &network->nodes[i]);
     return is_costly ? count : 0;
 }
 
@@ -217,7 +223,8 @@ static struct layer_names names_of(const struct network *network, size_t layer)
 {
     struct layer_tensors tensors = network_layer_tensors(network, layer);
     return (struct layer_names){tensors.weight->name,
-                                tensors.bias != NULL ? tensors.bias->name : NULL};
+                                tensors.bias != NULL ? tensors.bias->name : NULL,
+                                network->layers[layer].constant};
 }
 
 static size_t layer_floats(const struct network *network, size_t layer)
@@ -251,6 +258,11 @@ static enum status create_again(struct network **out, const struct model_spec *m
     return status;
 }
 
+static bool has_constants(const struct network *network)
+{
+    return network_constant_layer(network) < network->layer_count;
+}
+
 static bool chooses(const struct model_start *start)
 {
     return start->trainable != TRAINABLE_ALL || start->fresh_head ||
@@ -265,7 +277,7 @@ enum status network_create_of_units(struct network **out,
     struct network *first;
     enum status status =
         create(&first, model, &(struct demand){shape, unit_rows, NULL}, error);
-    if (status != ST_OK || !chooses(&model->start)) {
+    if (status != ST_OK || (!chooses(&model->start) && !has_constants(first))) {
         if (status == ST_OK)
             *out = first;
         return status;
@@ -361,6 +373,14 @@ bool network_has_positions(const struct network *network)
 size_t network_layers(const struct network *network)
 {
     return network->layer_count;
+}
+
+size_t network_constant_layer(const struct network *network)
+{
+    size_t layer = 0;
+    while (layer < network->layer_count && !network->layers[layer].constant)
+        layer++;
+    return layer;
 }
 
 bool network_layer_is_frozen(const struct network *network, size_t layer)

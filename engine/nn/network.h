@@ -93,6 +93,10 @@ size_t network_layers(const struct network *network);
 bool network_layer_is_frozen(const struct network *network, size_t layer);
 size_t network_trained_layers(const struct network *network);
 
+/* Returns the weight layer whose weights are given and not learnt (layers/
+ * standardise.c); network_layers if there is none. */
+size_t network_constant_layer(const struct network *network);
+
 /* Returns the number of floats per record that the frozen layers below the first
  * trained layer output, if all later layers can be computed from these floats. Returns
  * 0 if there are no such layers, or if later layers read the record too. Layers that

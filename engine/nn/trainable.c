@@ -94,6 +94,8 @@ static enum status choose_frozen(bool *matched, struct layer_choice *choices,
         case TRAINABLE_ONLY: choices[l].frozen = !matched[l]; break;
         case TRAINABLE_EXCEPT: choices[l].frozen = matched[l]; break;
         }
+    for (size_t l = 0; l < layers.count; l++)
+        choices[l].frozen |= layers.names[l].constant;
     return status;
 }
 

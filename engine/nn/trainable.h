@@ -58,9 +58,11 @@ struct layer_choices {
     size_t frozen_first; /* offset of the frozen floats: the number of trained floats */
 };
 
-/* The names of a layer's tensors; bias is NULL if the layer has none. */
+/* The names of a layer's tensors; bias is NULL if the layer has none. A constant layer
+ * is frozen whatever the model's start says. */
 struct layer_names {
     const char *weight, *bias;
+    bool constant;
 };
 
 /* Fills in the choice of each layer.

@@ -35,7 +35,8 @@
     ROW(residual)                                                                      \
     ROW(scatter)                                                                       \
     ROW(replicate)                                                                     \
-    ROW(crop)
+    ROW(crop)                                                                          \
+    ROW(standardise)
 
 #define LAYER_DECLARE(name) extern const struct layer_kind layer_##name;
 LAYER_TABLE(LAYER_DECLARE)

@@ -1,0 +1,34 @@
+/* Standardisation: subtracts a mean from each feature of a record and divides by a
+ * deviation, y = w x + b with w = 1 / deviation and b = -mean / deviation.
+ *
+ * The means and deviations are released before the training (engine/statistics/
+ * moments.h) and are no parameters of it: whatever a model's start says, the layer is
+ * never trained. Its tensors are in the model's file. */
+#include "engine/nn/layers/channel_scale.h"
+#include "engine/nn/layers/registry.h"
+
+static enum status check(const struct builder *builder)
+{
+    if (builder->network->node_count > 0 || builder->depth > 0)
+        return builder_refuse(builder, "/type", "must be the first layer");
+    if (builder->view.image.channels > 0)
+        return builder_refuse(builder, "/type",
+                              "reads a vector of features, and these layers read an "
+                              "image");
+    return builder_check_parameters(builder, 2 * builder_width(builder));
+}
+
+static enum status build(struct builder *builder, const struct layer_spec *spec)
+{
+    enum status status = check(builder);
+
+    (void)spec;
+    if (status != ST_OK)
+        return status;
+    channel_scale_build(builder, (struct channels){1, builder_width(builder)});
+    builder->network->layers[builder->network->layer_count - 1].constant = true;
+    return ST_OK;
+}
+
+const struct layer_kind layer_standardise = {
+    .name = "standardise", .moves_zero = true, .build = build};
