@@ -336,6 +336,17 @@ static enum status look(struct ledger *ledger, const struct dataset_id *dataset,
     return status;
 }
 
+static enum status add_charge(struct curve *charge, const struct balances *now,
+                              const struct mechanism *also, struct price_book *prices,
+                              struct error *error)
+{
+    struct curve more;
+    enum status status = balances_charge(&more, now, also, prices, error);
+    if (status == ST_OK)
+        curve_add(charge, &more);
+    return status;
+}
+
 enum status ledger_outlook(struct ledger *ledger,
                            const struct ledger_question *question,
                            struct outlook *outlook, struct error *error)
@@ -347,6 +358,9 @@ enum status ledger_outlook(struct ledger *ledger,
         return status;
     status = balances_charge(&made.charge, &looking.now, question->mechanism,
                              ledger->prices, error);
+    if (status == ST_OK && question->also != NULL)
+        status = add_charge(&made.charge, &looking.now, question->also, ledger->prices,
+                            error);
     if (status == ST_OK)
         status = balances_parts(&looking.parts, &looking.now, question->parts, error);
     if (status == ST_OK) {

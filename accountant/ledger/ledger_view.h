@@ -110,8 +110,9 @@ enum status ledger_epochs(struct ledger *ledger, const struct dataset_id *datase
 struct ledger_question { /* a reservation that could be made now */
     const struct dataset_id *dataset;
     const struct mechanism *mechanism;
-    uint64_t times_max; /* upper limit of outlook.times */
-    enum parts parts;   /* as in struct ledger_claim */
+    uint64_t times_max;           /* upper limit of outlook.times */
+    enum parts parts;             /* as in struct ledger_claim */
+    const struct mechanism *also; /* reserved together with it, or NULL */
 };
 
 struct outlook { /* what a mechanism would do to a dataset's budget now */

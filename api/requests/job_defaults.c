@@ -1,11 +1,15 @@
 #include "api/requests/job_defaults.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "api/limits.h"
 #include "api/requests/augmentation_request.h"
 #include "api/requests/class_weights_request.h"
 #include "engine/dp/optimizer_kind.h"
+#include "engine/nn/layers/registry.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
@@ -167,6 +171,93 @@ static enum status check_weight_decay(const struct optimizer_spec *optimizer,
                         rate);
 }
 
+/* --- standardise --- */
+
+static enum status check_standardise(const struct job_request *request,
+                                     const struct job_dataset *dataset,
+                                     struct error *error)
+{
+    static const char pointer[] = "/standardise";
+    const struct train_spec *train = &request->train;
+    const struct model_start *start = &train->model.start;
+    if (dataset->is_public)
+        return error_set_at(error, ST_DATASET_PUBLIC, pointer,
+                            "the dataset is public: scale the columns of its file, "
+                            "which costs nothing");
+    if (request->scaling.statistics.text[0] != '\0')
+        return error_set_at(error, ST_INVALID, pointer,
+                            "does not go with \"scaling\", which gives columns other "
+                            "ranges: name one of the two");
+    if (model_spec_reads_image(&train->model))
+        return error_set_at(error, ST_INVALID, pointer,
+                            "scales columns and vectors of features, and these layers "
+                            "read an image");
+    if (train_spec_ranks(train) > 1)
+        return error_set_at(
+            error, ST_INVALID, "/ranks",
+            "a job that standardises runs in one process: leave it out");
+    if (start->weights[0] != '\0' || start->fresh_head || start->fresh.count > 0 ||
+        start->trainable != TRAINABLE_ALL)
+        return error_set_at(error, ST_INVALID, pointer,
+                            "does not go with initial weights or frozen layers: all "
+                            "layers are trained from init_seed");
+    return ST_OK;
+}
+
+static bool begins_with_standardise(const struct model_spec *model)
+{
+    return model->layer_count > 0 && model->layers[0].kind == &layer_standardise;
+}
+
+/* Puts the layer before the others. */
+static void put_layer(struct model_spec *model)
+{
+    size_t count = model->layer_count;
+    struct layer_spec *old = model->layers;
+    model->layers = NULL;
+    model_spec_set_layers(model, count + 1);
+    model->layers[0].kind = &layer_standardise;
+    if (count > 0)
+        memcpy(model->layers + 1, old, count * sizeof *old);
+    free(old);
+}
+
+/* A fault in a layer has its place in the list of the request, which lacks the first
+ * one. */
+static void shift_pointer(struct error *error)
+{
+    static const char list[] = "/model/layers/";
+    char rest[sizeof error->pointer], *end;
+    if (error == NULL || strncmp(error->pointer, list, strlen(list)) != 0)
+        return;
+    unsigned long place = strtoul(error->pointer + strlen(list), &end, 10);
+    snprintf(rest, sizeof rest, "%s", end);
+    if (place > 0)
+        snprintf(error->pointer, sizeof error->pointer, "%s%lu%.*s", list, place - 1,
+                 (int)(sizeof error->pointer - sizeof list - 24), rest);
+}
+
+/* Compiles the model, with a layer that standardises if the job asks for it. */
+static enum status compile(struct job_request *request,
+                           const struct job_dataset *dataset, struct error *error)
+{
+    struct train_spec *train = &request->train;
+    struct data_shape shape = schema_shape(dataset->schema);
+    bool has_layer = begins_with_standardise(&train->model);
+    if (!request->standardise.is_asked && has_layer &&
+        train->model.start.weights[0] == '\0')
+        return error_set_at(error, ST_INVALID, "/standardise",
+                            "is required: the layer standardise has no numbers of its "
+                            "own");
+    if (!request->standardise.is_asked || has_layer)
+        return train_spec_compile(train, shape, error);
+    put_layer(&train->model);
+    enum status status = train_spec_compile(train, shape, error);
+    if (status != ST_OK)
+        shift_pointer(error);
+    return status;
+}
+
 enum status job_defaults_fill(struct job_request *request,
                               const struct job_dataset *dataset, struct error *error)
 {
@@ -178,9 +269,10 @@ enum status job_defaults_fill(struct job_request *request,
     if (status == ST_OK)
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);
+    if (status == ST_OK && request->standardise.is_asked)
+        status = check_standardise(request, dataset, error);
     if (status == ST_OK)
-        status =
-            train_spec_compile(&request->train, schema_shape(dataset->schema), error);
+        status = compile(request, dataset, error);
     if (status == ST_OK)
         status = resolve_batch_size(request, dataset->records, error);
     if (status == ST_OK)

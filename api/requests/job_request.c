@@ -98,6 +98,9 @@ static void read_learning(struct job_request *request, const struct json_node *r
     struct json_node scaling = json_member(root, "scaling");
     if (json_present(scaling))
         scaling_request_read(&request->scaling, scaling, kept);
+    struct json_node standardise = json_member(root, "standardise");
+    if (json_present(standardise))
+        standardise_request_read(&request->standardise, standardise, kept);
 }
 
 /* Reads the rows of a person. The number must be a power of two, so that one unit's
@@ -184,11 +187,12 @@ static void read_request(struct job_request *request, const struct json_node *ro
     struct json_node model = json_member(root, "model");
     struct json_node algorithm = json_member(root, "algorithm");
     json_read_object(
-        *root, (const char *const[]){"dataset", "evaluation", "model", "algorithm",
-                                     "optimizer", "averaging", "class_weights",
-                                     "features", "scaling", "batch_size", "ranks",
-                                     "rows_per_person", "augmentation", "epochs",
-                                     "steps", "privacy", "display_name", "tags", NULL});
+        *root, (const char *const[]){
+                   "dataset",         "evaluation",   "model",         "algorithm",
+                   "optimizer",       "averaging",    "class_weights", "features",
+                   "scaling",         "standardise",  "batch_size",    "ranks",
+                   "rows_per_person", "augmentation", "epochs",        "steps",
+                   "privacy",         "display_name", "tags",          NULL});
     read_names(request, root, epsilon_max);
     model_request_read(&request->train.model, &request->has_loss, &model);
     algorithm_request_read(&request->train.algorithm, &algorithm);
@@ -275,6 +279,7 @@ void job_request_write_run(struct json_writer *writer,
         json_write_text(writer, "features",
                         feature_uses[train->features - FEATURES_CACHED]);
     scaling_request_write(writer, "scaling", &request->scaling);
+    standardise_request_write(writer, "standardise", &request->standardise);
     json_write_count(writer, "batch_size", train->batch_size);
     if (train_spec_ranks(train) > 1)
         json_write_count(writer, "ranks", train->ranks);

@@ -9,7 +9,8 @@
  *    "model":{...},"algorithm":{"name",...its parameters},
  *    "optimizer"?:{"name","learning_rate",...},"averaging"?:{"kind",...},
  *    "class_weights"?:[number,...],"features"?:cached|streamed,
- *    "scaling"?:{"statistics"},"batch_size"?,"ranks"?,"rows_per_person"?,
+ *    "scaling"?:{"statistics"},"standardise"?:true|{"epsilon"?,"clip_norm"?},
+ *   "batch_size"?,"ranks"?,"rows_per_person"?,
  *    "augmentation"?:{"views"?,"flip"?,"shift"?},"epochs"|"steps"?,
  *    "privacy"?:{"epsilon"|"noise_multiplier"|"budget_fraction","delta"?,
  *                "accountant"?:rdp|pld},
@@ -31,6 +32,7 @@
 #include "api/requests/evaluation_request.h"
 #include "api/requests/model_request.h" /* model_spec_render, model_spec_parse */
 #include "api/requests/scaling_request.h"
+#include "api/requests/standardise_request.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
@@ -55,9 +57,10 @@ struct job_request {
     struct dataset_id evaluation;
     struct job_measurement measurement; /* or, instead, a measurement on a holdout */
     struct scaling_request scaling;     /* owned; once resolved, with its ranges */
-    bool has_loss, has_learning_rate;   /* named by the client; resolving sets both */
-    uint64_t epochs;                    /* 0: not given */
-    bool has_steps;                     /* if true, the steps are in train.steps */
+    struct standardise_request standardise;
+    bool has_loss, has_learning_rate; /* named by the client; resolving sets both */
+    uint64_t epochs;                  /* 0: not given */
+    bool has_steps;                   /* if true, the steps are in train.steps */
     enum privacy_target target;
     double target_value;
     double delta; /* 0: not given */

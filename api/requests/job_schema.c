@@ -370,6 +370,8 @@ char *job_schema_render(const struct job_schema_view *view)
     augmentation_schema_write(&writer, view->facts.schema);
     if (!is_public && has_number(view->facts.schema))
         scaling_schema_write(&writer, "scaling");
+    if (!is_public)
+        standardise_schema_write(&writer, "standardise");
     write_ranks(&writer, view);
     write_length(&writer, usual);
     write_privacy(&writer, view, &offers);

@@ -5,6 +5,7 @@
 
 #include "accountant/ledger/entry.h"
 #include "api/json/json_writer.h"
+#include "api/requests/job_request.h"
 #include "api/views/job_warnings.h"
 #include "api/views/epochs_view.h"
 
@@ -419,6 +420,17 @@ static void write_measurement(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
+/* Writes the moments that the job uses: whose they are, or what they cost. */
+static void write_standardise(struct json_writer *writer,
+                              const struct standardise_request *standardise)
+{
+    const char *id = standardise->statistics.text;
+    json_write_object(writer, "standardise");
+    json_write_text(writer, "statistics", id[0] != '\0' ? id : NULL);
+    json_write_real(writer, "epsilon", standardise->epsilon);
+    json_write_object_end(writer);
+}
+
 char *estimate_render(const struct estimate_view *view)
 {
     struct json_writer writer;
@@ -437,6 +449,8 @@ char *estimate_render(const struct estimate_view *view)
     write_ranks(&writer, &view->ranks);
     if (view->measurement != NULL)
         write_measurement(&writer, view);
+    if (view->request != NULL && view->request->standardise.is_asked)
+        write_standardise(&writer, &view->request->standardise);
     if (view->request != NULL)
         job_warnings_write(&writer, view->request, view->is_private);
     json_write_object_end(&writer);

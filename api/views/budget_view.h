@@ -80,7 +80,8 @@ struct estimate_view {
     const struct job_request *request; /* resolved; NULL: no warnings are shown */
     enum ledger_fits fits;             /* FITS_YES on public data */
     bool is_private;                   /* false: the privacy figures are null */
-    const struct outlook *outlook;     /* effect on the budget; NULL: there is none */
+    const struct outlook *outlook;     /* effect on the budget, with that of moments
+                                        * that it buys; NULL: there is none */
     double epsilon_planned, order, noise_multiplier, sampling_rate, delta;
     uint64_t steps, batch_size, parameters, memory;
     struct ranks_view ranks;

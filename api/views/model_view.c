@@ -150,6 +150,7 @@ char *certificate_render(const struct model_view *view)
     algorithm_request_write(&writer, "algorithm", &view->request->train.algorithm);
     write_post_processing(&writer, &view->request->train);
     scaling_request_write(&writer, "scaling", &view->request->scaling);
+    standardise_request_write(&writer, "standardise", &view->request->standardise);
     if (view->ancestry != NULL)
         ancestry_write(&writer, view->ancestry);
     write_frozen(&writer, view);

@@ -53,10 +53,12 @@ struct policy_asked policy_asked_of_job(const struct job_plan *plan)
         .mechanism = &plan->mechanism,
         .parts = job_plan_parts(plan),
         .measurement = plan->measurement.run_count > 0 ? &plan->measurement : NULL,
+        .purchase = plan->purchase.run_count > 0 ? &plan->purchase : NULL,
         .is_private = plan->is_private,
         .epsilon = plan->epsilon_planned,
         .delta = plan->request.delta,
         .measurement_epsilon = plan->request.measurement.epsilon,
+        .purchase_epsilon = plan->request.standardise.epsilon,
         .pointer = job_plan_target_pointer(plan),
     };
 }
@@ -158,6 +160,8 @@ static enum status take_asked(struct taken *taken, const struct policy_asked *as
     enum status status = take_price(taken, asked->mechanism, asked->parts, error);
     if (status == ST_OK && asked->measurement != NULL)
         status = take_price(taken, asked->measurement, PARTS_HOLDOUT, error);
+    if (status == ST_OK && asked->purchase != NULL)
+        status = take_price(taken, asked->purchase, asked->parts, error);
     return status;
 }
 
@@ -359,6 +363,7 @@ static enum status check_share(const struct asking *asking, bool *within,
 /* --- the limits, in turn --- */
 
 static const char measurement_pointer[] = "/evaluation/epsilon";
+static const char purchase_pointer[] = "/standardise";
 
 /* The limit applies to everything that the job is granted. Training and a measurement
  * read different records, so no person's loss is their sum, but the person who set the
@@ -369,11 +374,14 @@ static bool exceeds_epsilon(const struct asking *asking, struct policy_breach *b
     const struct policy_asked *asked = asking->asked;
     double limit = asking->policy.max_epsilon_per_job;
     double measured = asked->measurement != NULL ? asked->measurement_epsilon : 0;
-    if (limit == 0 || asked->epsilon + measured <= limit)
+    double bought = asked->purchase != NULL ? asked->purchase_epsilon : 0;
+    if (limit == 0 || asked->epsilon + bought + measured <= limit)
         return false;
-    *breach = (struct policy_breach){"max_epsilon_per_job", limit,
-                                     asked->epsilon <= limit ? measurement_pointer
-                                                             : asked->pointer};
+    const char *pointer = asked->pointer;
+    if (asked->epsilon <= limit)
+        pointer =
+            asked->epsilon + bought <= limit ? measurement_pointer : purchase_pointer;
+    *breach = (struct policy_breach){"max_epsilon_per_job", limit, pointer};
     return true;
 }
 
@@ -385,11 +393,13 @@ static bool lacks_noise(const struct asking *asking, struct policy_breach *breac
     double trained = least_noise(asked->mechanism);
     double measured =
         asked->measurement != NULL ? least_noise(asked->measurement) : HUGE_VAL;
-    if (fmin(trained, measured) >= limit)
+    double bought = asked->purchase != NULL ? least_noise(asked->purchase) : HUGE_VAL;
+    if (fmin(fmin(trained, measured), bought) >= limit)
         return false;
-    *breach = (struct policy_breach){"min_noise_multiplier", limit,
-                                     measured < trained ? measurement_pointer
-                                                        : asked->pointer};
+    const char *pointer = asked->pointer;
+    if (fmin(measured, bought) < trained)
+        pointer = measured < bought ? measurement_pointer : purchase_pointer;
+    *breach = (struct policy_breach){"min_noise_multiplier", limit, pointer};
     return true;
 }
 

@@ -12,7 +12,7 @@
  *
  * The least noise and the most epsilon apply to everything that a job does: to the step
  * with the least noise in any of the mechanism's runs, and to its training and its
- * measurement on a holdout together.
+ * measurement on a holdout together, with the moments that it buys.
  *
  * Threads: the write queue's.
  */
@@ -30,9 +30,11 @@ struct policy_asked { /* what is checked against the policy; all is borrowed */
     const struct mechanism *mechanism;
     enum parts parts;                    /* the parts that it reads (part.h) */
     const struct mechanism *measurement; /* on a holdout, or NULL */
+    const struct mechanism *purchase;    /* of moments, from the same parts; or NULL */
     bool is_private;                     /* it is charged */
     double epsilon, delta;               /* of the mechanism, as planned */
     double measurement_epsilon;          /* if there is a measurement */
+    double purchase_epsilon;             /* if there is a purchase */
     /* JSON pointer to the member of the request that sets the amount of noise. */
     const char *pointer;
 };

@@ -64,7 +64,7 @@ static enum status look_ahead(const struct charge_creation *charging,
 {
     const struct ledger_question question = {&charging->declared.dataset,
                                              &charging->mechanism, LIMIT_JOBS_LIKE_THIS,
-                                             charging->declared.parts};
+                                             charging->declared.parts, NULL};
     return ledger_outlook(charging->context->ledger, &question, outlook, error);
 }
 

@@ -175,7 +175,8 @@ void job_submit_alone(struct daemon_state *context, struct request *request,
 
 /* --- several at once --- */
 
-/* Plans them all. Refuses a key with a policy: a policy counts durable jobs only. */
+/* Plans them all. Refuses a key with a policy, as a policy counts durable jobs only,
+ * and jobs that buy moments, as room for surveys counts durable ones only. */
 static enum status plan_together(struct creation *creations, size_t count)
 {
     struct trainer_cost cost;
@@ -187,6 +188,8 @@ static enum status plan_together(struct creation *creations, size_t count)
                      ? ST_POLICY_VIOLATION
                      : job_submit_plan(one->context, one->request, &one->plan, &cost,
                                        &error);
+        if (status == ST_OK && one->plan.purchase.run_count > 0)
+            status = ST_QUEUE_FULL;
     }
     return status;
 }

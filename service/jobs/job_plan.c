@@ -74,6 +74,7 @@ void job_plan_measure(struct job_plan *plan, const struct schema *schema,
 
 void job_plan_fini(struct job_plan *plan)
 {
+    mechanism_fini(&plan->purchase);
     mechanism_fini(&plan->measurement);
     job_request_fini(&plan->request);
     mechanism_fini(&plan->mechanism);

@@ -26,8 +26,11 @@ struct job_plan {
     /* Mechanism of the evaluation on a holdout; empty: there is none. */
     struct mechanism measurement;
     struct quality_plan quality; /* how that evaluation is run */
-    double epsilon_planned;      /* of the mechanism at request.delta, tight */
-    struct sweep_run sweep;      /* the sweep that the job is a run of */
+    /* Mechanism of the moments that it buys; empty: none. Their epsilon is in the
+     * request. */
+    struct mechanism purchase;
+    double epsilon_planned; /* of the mechanism at request.delta, tight */
+    struct sweep_run sweep; /* the sweep that the job is a run of */
     /* The order that gives it; not known for a job of an earlier start. */
     double order;
 };

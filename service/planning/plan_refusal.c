@@ -20,7 +20,8 @@ static void refusal_fill(struct daemon_state *context, const struct policy_asked
                          struct denied_event *refusal)
 {
     const struct mechanism *m = asked->mechanism;
-    const struct ledger_question question = {asked->dataset, m, 1, asked->parts};
+    const struct ledger_question question = {asked->dataset, m, 1, asked->parts,
+                                             asked->purchase};
     const struct balance *balance = &refusal->outlook.balance;
     struct problem *problem = &refusal->problem;
     struct balance_room room;

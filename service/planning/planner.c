@@ -1,6 +1,6 @@
 /* complete fills in a plan from top to bottom; each step uses the steps above it: the
  * datasets; the request's defaults and the compiled model; the noise, which is given or
- * searched for (calibrate); the epsilon that results; the learning rate, if the
+ * searched for (calibrate); the epsilon that results; moments to buy; the learning rate, if the
  * algorithm chooses it; memory; and last, because it takes longest, whether the model
  * is float safe. The first refusal ends it. */
 #include "service/planning/planner.h"
@@ -22,6 +22,7 @@
 #include "service/http/blob_prefetch.h"
 #include "service/planning/dp_ranges.h"
 #include "service/planning/initial_weights.h"
+#include "service/planning/standardisation.h"
 #include "service/planning/usable_dataset.h"
 #include "service/process/daemon_state.h"
 
@@ -268,6 +269,10 @@ static enum status complete(const struct planning *planning, struct trainer_cost
         status = price_measurement(plan, &facts, error);
     if (status == ST_OK)
         status = price(planning, error);
+    const struct standardisation standardisation = {context, planning->principal,
+                                                    dataset, plan};
+    if (status == ST_OK)
+        status = standardisation_plan(&standardisation, error);
     if (status == ST_OK)
         status = check_policy(planning, error);
     if (status == ST_OK && !rate_named)

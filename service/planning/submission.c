@@ -6,9 +6,11 @@
 #include "accountant/ledger/ledger.h"
 #include "base/part.h"
 #include "service/config/config.h"
+#include "service/datasets/datasets.h"
 #include "service/http/caller.h"
 #include "service/jobs/job_plan.h"
 #include "service/planning/planner.h"
+#include "service/planning/standardisation.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
 
@@ -51,7 +53,6 @@ enum status submission_reserve(struct daemon_state *context, struct store_tx *tx
                                struct job_addition *addition, struct error *error)
 {
     struct ledger_entry_name entry = {0};
-    enum status status = ST_OK;
     *addition = (struct job_addition){.plan_take = plan, .owner = &caller->principal};
     job_id_make(&addition->id);
     const struct ledger_claim claim = {.dataset = &plan->request.dataset,
@@ -59,7 +60,11 @@ enum status submission_reserve(struct daemon_state *context, struct store_tx *tx
                                        .mechanism = &plan->mechanism,
                                        .principal = &caller->principal,
                                        .parts = job_plan_parts(plan)};
-    if (plan->is_private)
+    const struct standardisation standardisation = {
+        context, &caller->principal,
+        datasets_find(context->datasets, plan->request.dataset.text), plan};
+    enum status status = standardisation_reserve(&standardisation, tx, error);
+    if (status == ST_OK && plan->is_private)
         status = ledger_reserve(context->ledger, tx, &claim, &entry, error);
     addition->ledger_seq = entry.seq;
     if (status == ST_OK)

@@ -92,6 +92,16 @@ static bool fits_beside(const struct balance *balance, const struct curve *charg
     return false;
 }
 
+/* The moments that the first run that needs them buys for all; NULL: there is nothing
+ * to buy. */
+static const struct mechanism *purchase_of(const struct sweep_plan *sweep)
+{
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->plans[i].purchase.run_count > 0)
+            return &sweep->plans[i].purchase;
+    return NULL;
+}
+
 /* Sets sum to the curves of what all runs do to a part, added as the ledger adds them:
  * they train on one part, and may be evaluated on the other. */
 static enum status price_part(const struct sweep_plan *sweep, enum part part,
@@ -110,6 +120,13 @@ static enum status price_part(const struct sweep_plan *sweep, enum part part,
         if (status == ST_OK && m->run_count > 0)
             curve_add(sum, &charge);
     }
+    const struct mechanism *purchase = purchase_of(sweep);
+    if (status != ST_OK || part != PART_TRAIN || purchase == NULL)
+        return status;
+    struct curve bought;
+    status = price_charge(&bought, purchase, &terms, error);
+    if (status == ST_OK)
+        curve_add(sum, &bought);
     return status;
 }
 
@@ -171,6 +188,27 @@ static enum status check_policy(const struct sweep_plan *sweep, struct error *er
     return status;
 }
 
+/* The first run that needs moments buys them for all, so that they are counted once. */
+static enum status share_purchase(struct sweep_plan *sweep, size_t run,
+                                  struct error *error)
+{
+    struct job_plan *plan = &sweep->plans[run];
+    for (size_t i = 0; i < run && plan->purchase.run_count > 0; i++) {
+        const struct job_plan *before = &sweep->plans[i];
+        if (before->purchase.run_count == 0)
+            continue;
+        if (before->request.standardise.clip_norm !=
+            plan->request.standardise.clip_norm)
+            return error_set_at(error, ST_INVALID, "/standardise/clip_norm",
+                                "must be the same for all runs: they share one "
+                                "release of means and deviations");
+        mechanism_fini(&plan->purchase);
+        plan->purchase = (struct mechanism){0};
+        plan->request.standardise.epsilon = 0;
+    }
+    return ST_OK;
+}
+
 static enum status plan_runs(struct sweep_plan *sweep,
                              const struct sweep_request *asked, struct error *error)
 {
@@ -180,6 +218,8 @@ static enum status plan_runs(struct sweep_plan *sweep,
     for (size_t i = 0; i < asked->count && status == ST_OK; i++) {
         struct error found = {0};
         if (plan_run(sweep, asked, &found) != ST_OK)
+            status = run_at_fault(i, &found, error);
+        if (status == ST_OK && share_purchase(sweep, i, &found) != ST_OK)
             status = run_at_fault(i, &found, error);
         sweep->at_fault = status != ST_OK;
         sweep->fault = i;

@@ -53,6 +53,8 @@ enum status run_inputs_open(struct run_inputs *inputs, struct daemon_state *cont
     inputs->weights.loan.cancel = job_stop_flag(job);
     if (status == ST_OK && weights[0] != '\0')
         status = initial_weights_find(&inputs->weights, context, weights, error);
+    if (status == ST_OK)
+        status = standardise_wait(&inputs->standardise, context, job, error);
     return status == ST_OK ? open_data(inputs, context, job, error) : status;
 }
 
@@ -62,4 +64,5 @@ void run_inputs_close(struct run_inputs *inputs, struct daemon_state *context)
     verified_matrix_close(&inputs->data, context);
     initial_weights_release(&inputs->weights, context);
     rescaling_fini(&inputs->rescaling);
+    feature_scale_fini(&inputs->standardise.scale);
 }

@@ -78,6 +78,7 @@ static enum status run_open(struct run *run, struct error *error)
         .features = {folder, run->context->feature_cache, request->dataset.text},
         .evaluation_name = request->evaluation.text,
         .weights = has_weights ? &weights : NULL,
+        .scale = request->standardise.is_asked ? &inputs->standardise.scale : NULL,
     };
     if (train_spec_ranks(run->train) > 1) /* ranks make no features, so neither does the
                                              trainer */
@@ -389,6 +390,8 @@ static enum job_reason reason_of(const struct run *run, enum status status)
         return REASON_RANK_LOST;
     if (status == ST_OK)
         return run->used_up ? REASON_USED_UP : REASON_NONE;
+    if (run->inputs.standardise.reason != REASON_NONE)
+        return run->inputs.standardise.reason;
     if (status == ST_NO_MEMORY)
         return REASON_NO_MEMORY;
     if (status == ST_DATASET_CORRUPT)

@@ -13,7 +13,7 @@ const ofOptimizer = {sgd: ['momentum'], adam: ['beta1', 'beta2', 'epsilon']};
 const start = ['weights', 'trainable', 'fresh', 'init_seed'];
 
 export function emptyForm() {
-  return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '',
+  return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '', standardise: false,
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
     weights: '', trainable: 'all', trained: '', fresh: '', anew: '', features: '',
@@ -62,7 +62,7 @@ export function formOf(job) {
   const form = {...emptyForm(), ...modelForm(job.model_spec), ...optimizerForm(job.optimizer)};
   const way = job.privacy?.epsilon != null ? 'epsilon' : job.privacy?.budget_fraction != null ? 'budget_fraction' : 'noise_multiplier';
   Object.assign(form, {dataset: job.dataset, evaluation: job.evaluation?.holdout ? HOLDOUT : text(job.evaluation),
-    measured: text(job.evaluation?.epsilon ?? '0.1'), error_clip: text(job.evaluation?.error_clip), scaling: text(job.scaling?.statistics), way,
+    measured: text(job.evaluation?.epsilon ?? '0.1'), error_clip: text(job.evaluation?.error_clip), scaling: text(job.scaling?.statistics), standardise: Boolean(job.standardise), way,
     accountant: job.privacy?.accountant === 'pld' ? 'pld' : '', batch_size: text(job.batch_size), rows_per_person: text(job.rows_per_person), ranks: text(job.ranks),
     views: text(job.augmentation?.views), flip: job.augmentation?.flip ? 'true' : '', shift: job.augmentation?.shift ? text(job.augmentation.shift) : '',
     epochs: text(job.epochs), steps: job.epochs == null ? text(job.steps) : '', averaging: job.averaging?.kind ?? 'none', share: text(job.averaging?.share),
@@ -126,7 +126,7 @@ function evaluationOf(form) {
 // algorithm: the daemon's description of the chosen one.
 export function bodyOf(form, algorithm) {
   return {dataset: form.dataset, model: modelOf(form), algorithm: {name: form.algorithm, ...collect(algorithm.schema, form.parameters)}, ...given({
-    evaluation: evaluationOf(form), scaling: form.scaling.trim() ? {statistics: form.scaling.trim()} : '', batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), ranks: read(form.ranks),
+    evaluation: evaluationOf(form), scaling: form.scaling.trim() ? {statistics: form.scaling.trim()} : '', standardise: form.standardise || '', batch_size: read(form.batch_size), rows_per_person: read(form.rows_per_person), ranks: read(form.ranks),
     augmentation: augmentationOf(form), epochs: read(form.epochs),
     steps: read(form.steps), optimizer: optimizerOf(form), averaging: averagingOf(form), features: form.features, display_name: form.display_name.trim(),
     class_weights: form.class_weights.trim() ? listOf(form.class_weights).map(read) : '',

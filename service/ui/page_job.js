@@ -125,6 +125,7 @@ function settingsCard(job) {
     ['batch', count(job.batch_size)], ['rows per person', job.rows_per_person], ['ranks', job.ranks], ['views', viewsText(job.augmentation)], ['epochs', job.epochs], ['optimizer', optimizer.name], ['rate', rate(optimizer)],
     ['weight decay', optimizer.weight_decay && plain(optimizer.weight_decay)], ['average', averageText(job.averaging)], ['class weights', job.class_weights?.map((one) => plain(one)).join(', ')],
     ['ranges from', job.scaling && html`<span title=${job.scaling.ranges.map(({column, range}) => `${column}: ${range.map((end) => plain(end, 5)).join(' to ')}`).join('\n')}>statistics ${shortId(job.scaling.statistics)}</span>`],
+    ['scaled by', job.standardise && `means and deviations of statistics ${shortId(job.standardise.statistics)}${job.standardise.epsilon ? `, bought for ${epsilon(job.standardise.epsilon)}` : ''}`],
     ...Object.entries(members).map(([key, value]) => [key.replaceAll('_', ' '), typeof value === 'number' ? plain(value) : String(value)]),
     ['sweep', job.sweep && html`<a href="/ui/sweeps/${job.sweep}">${shortId(job.sweep)}</a>`], ['submitted', age(job.create_time)]]);
 }

@@ -123,7 +123,7 @@ class Page {
     if (!this.ofImages) this.form.views = '';
     this.budget = this.earlier = this.estimate = null;
     this.quantiles = [];
-    if (this.dataset?.privacy === 'public') this.form.algorithm = 'sgd';
+    if (this.dataset?.privacy === 'public') Object.assign(this.form, {algorithm: 'sgd', standardise: false});
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
     this.draw();
     if (!this.dataset) return;
@@ -231,6 +231,8 @@ class Page {
       ${form.evaluation === HOLDOUT ? html`${this.text('/evaluation/epsilon', 'measured', 'Epsilon of the look', this.lookHint())}
         ${dataset?.task === 'regression' ? this.text('/evaluation/error_clip', 'error_clip', 'Errors count up to', 'In the unit of the label.', 'a quarter of its range') : nothing}` : nothing}
       ${dataset?.columns || form.scaling ? this.select('/scaling/statistics', 'scaling', 'Ranges of columns', [['', 'as declared'], ...this.released()], 'Quantiles that were released and paid for before; using them is free.') : nothing}
+      ${dataset && dataset.privacy !== 'public' ? html`<label class="check"><input type="checkbox" id="/standardise" .checked=${form.standardise} @change=${(event) => this.set('standardise', event.target.checked)}>
+        Scale by means and deviations${this.standardiseHint()}</label>` : nothing}
       ${this.text('/display_name', 'display_name', 'Name of the job', 'What people will call it.', 'none', {kind: 'text'})}</div></section>`;
   }
 
@@ -239,6 +241,13 @@ class Page {
     const found = this.quantiles.map(({id, statistics, create_time: time}) => [id, `quantiles of ${statistics.filter(({kind}) => kind === 'quantiles').map(({column}) => column).join(', ')}, ${age(time)}`]);
     const {scaling} = this.form;
     return !scaling || found.some(([id]) => id === scaling) ? found : [...found, [scaling, shortId(scaling)]];
+  }
+
+  // Says what means and deviations would cost, from the estimate.
+  standardiseHint() {
+    const moments = this.estimate?.standardise;
+    if (!moments) return ', which are bought once for each dataset.';
+    return moments.statistics ? ': they were bought before and cost nothing.' : `: they cost ${epsilon(moments.epsilon)} once; later jobs use them for nothing.`;
   }
 
   // Says how precise the measurement on the holdout would be, from the estimate.

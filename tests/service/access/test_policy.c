@@ -164,6 +164,46 @@ static void a_job_and_its_evaluation_stay_within_epsilon_together(void **state)
     }
 }
 
+/* Returns which limit of a policy a plan breaks that buys moments of this epsilon. */
+static struct policy_breach breach_of_buyer(const struct key_policy *policy,
+                                            double noise, double epsilon)
+{
+    char rest[160];
+    struct policy_breach breach;
+    snprintf(rest, sizeof rest,
+             "\"standardise\":{\"epsilon\":%g},\"batch_size\":100,\"steps\":5,"
+             "\"privacy\":{\"noise_multiplier\":%g}",
+             epsilon, noise);
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, access_keys_limit(scene.context.keys, tx, ana.key, policy, NULL));
+    struct job_plan plan = scene_plan(&scene, "\"name\":\"dpsgd\"", rest);
+    assert_int_equal(plan.purchase.run_count, 1);
+    const struct policy_asked asked = policy_asked_of_job(&plan);
+    const struct policy_inquiry inquiry = {&ana, &asked, 1};
+    assert_int_equal(policy_find_breach(&scene.context, &inquiry, &breach, NULL),
+                     ST_OK);
+    job_plan_fini(&plan);
+    return breach;
+}
+
+static void a_job_and_the_moments_that_it_buys_stay_within_a_policy(void **state)
+{
+    (void)state;
+    const double trained = epsilon_of(20);
+    struct key_policy policy = {.max_epsilon_per_job = trained + 0.5};
+    assert_null(breach_of_buyer(&policy, 20, 0.49).member);
+    struct policy_breach breach = breach_of_buyer(&policy, 20, 0.51);
+    assert_non_null(breach.member);
+    assert_string_equal(breach.member, "max_epsilon_per_job");
+    assert_string_equal(breach.pointer, "/standardise");
+    policy = (struct key_policy){.min_noise_multiplier = 5};
+    assert_null(breach_of_buyer(&policy, 20, 0.1).member);
+    breach = breach_of_buyer(&policy, 20, 1.5);
+    assert_non_null(breach.member);
+    assert_string_equal(breach.member, "min_noise_multiplier");
+    assert_string_equal(breach.pointer, "/standardise");
+}
+
 static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
 {
     (void)state;
@@ -291,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_noise_holds_of_the_step_that_has_least),
         cmocka_unit_test(a_job_and_its_evaluation_stay_within_epsilon_together),
+        cmocka_unit_test(a_job_and_the_moments_that_it_buys_stay_within_a_policy),
         cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_noise),
         cmocka_unit_test(what_is_archived_counts_within_its_period),
         cmocka_unit_test(what_stands_before_an_entry_that_looks_older_counts),

@@ -915,7 +915,9 @@ class LayerPlain(TypedDict):
     """If its input is a vector, or was flattened, a dense layer takes the whole record; for any
     other image it takes each pixel."""
 
-    type: Literal["global_avg_pool", "flatten", "relu", "tanh", "sigmoid", "softplus"]
+    type: Literal[
+        "global_avg_pool", "flatten", "relu", "tanh", "sigmoid", "softplus", "standardise"
+    ]
 
 
 class LayerGelu(TypedDict):
@@ -1257,6 +1259,27 @@ class Scaling(TypedDict):
     ranges: list[ScalingRangesItem]
 
 
+class StandardiseRequest(TypedDict):
+    """Begins the model with a layer `standardise`, which subtracts a mean from each number of a
+    record and divides by a deviation. If moments of this dataset with this clip length were
+    answered before, or are under way, they are used and cost nothing. Otherwise the job buys them:
+    one release with an entry of its own, at the job's delta. Needs a private dataset, layers that
+    read a vector, and no `scaling`, initial weights, frozen layers or ranks."""
+
+    epsilon: NotRequired[float]
+    clip_norm: NotRequired[float]
+
+
+class Standardise(TypedDict):
+    """The means and deviations that the model begins with, and the statistics that released
+    them."""
+
+    epsilon: NotRequired[float]
+    clip_norm: NotRequired[float]
+    statistics: StatisticsId
+    reserve: LedgerHead
+
+
 class JobRequest(TypedDict):
     dataset: DatasetId
     evaluation: NotRequired[DatasetId | HoldoutEvaluation]
@@ -1267,6 +1290,7 @@ class JobRequest(TypedDict):
     class_weights: NotRequired[ClassWeights]
     features: NotRequired[Features]
     scaling: NotRequired[ScalingRequest]
+    standardise: NotRequired[StandardiseRequest]
     batch_size: NotRequired[BatchSize]
     ranks: NotRequired[Ranks]
     rows_per_person: NotRequired[RowsPerPerson]
@@ -1651,6 +1675,7 @@ class Job(TypedDict):
     class_weights: NotRequired[ClassWeights]
     features: NotRequired[Features]
     scaling: NotRequired[Scaling]
+    standardise: NotRequired[Standardise]
     batch_size: BatchSize
     ranks: NotRequired[Ranks]
     rows_per_person: NotRequired[RowsPerPerson]
@@ -1913,6 +1938,14 @@ class EstimateRanks(TypedDict):
     pays: bool
 
 
+class EstimateStandardise(TypedDict):
+    """For a job that standardises: what the means and deviations cost in addition. The figures of
+    the budget count both; `jobs_like_this` counts the purchase each time."""
+
+    statistics: StatisticsId | None
+    epsilon: float
+
+
 class EstimateMeasurementShare(TypedDict):
     order: float
     spent: float
@@ -1965,6 +1998,7 @@ class Estimate(TypedDict):
     most_steps: int | None
     ranks: EstimateRanks | None
     share: ShareAsked | None
+    standardise: NotRequired[EstimateStandardise]
     measurement: NotRequired[EstimateMeasurement]
     rooms: RoomsAsked | None
     epsilon_after: float | None
@@ -2096,6 +2130,7 @@ class Certificate(TypedDict):
     averaging: NotRequired[Averaging]
     class_weights: NotRequired[ClassWeights]
     scaling: NotRequired[Scaling]
+    standardise: NotRequired[Standardise]
     ancestors: NotRequired[list[CertificateAncestorsItem]]
     frozen: NotRequired[CertificateFrozen]
     guarantee: CertificateGuarantee | None
