@@ -87,6 +87,7 @@ class Client:
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | Mapping[str, float] | None = None,
         scaling: Statistics | str | None = None,
+        standardise: bool | _types.StandardiseRequest | None = None,
         batch_size: int | None = None,
         ranks: int | None = None,
         rows_per_person: int | None = None,
@@ -105,7 +106,8 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
             learning_rate=learning_rate, averaging=averaging,
-            class_weights=self._weights(dataset, class_weights), scaling=scaling, batch_size=batch_size,
+            class_weights=self._weights(dataset, class_weights), scaling=scaling,
+            standardise=standardise, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps)
         return Estimate.of(self._transport.post("/v1/jobs:estimate", request, query={"runs": runs}).json())
 
@@ -126,6 +128,7 @@ class Client:
         averaging: str | _types.Averaging | None = None,
         class_weights: Sequence[float] | Mapping[str, float] | None = None,
         scaling: Statistics | str | None = None,
+        standardise: bool | _types.StandardiseRequest | None = None,
         batch_size: int | None = None,
         ranks: int | None = None,
         rows_per_person: int | None = None,
@@ -159,6 +162,9 @@ class Client:
                             is known of the classes or from a released histogram, never from the file
         scaling             statistics of the dataset: the outer quantiles of a column replace its
                             declared range. Their price was paid when they were measured
+        standardise         True: the model scales columns of numbers by their means and deviations, which
+                            the first such job buys and later jobs on the dataset use for nothing; or
+                            {"epsilon": 0.1, "clip_norm": 2}. ``estimate()`` has the price
         ranks               how many processes compute each step together, if the operator allows
                             starting them; ``estimate().ranks`` says whether that pays
         rows_per_person     in a dataset of persons: how many rows of a person a step reads at most
@@ -178,7 +184,8 @@ class Client:
             budget_fraction=budget_fraction, delta=delta, accountant=accountant,
             algorithm=algorithm, evaluation=evaluation, optimizer=optimizer,
             learning_rate=learning_rate, averaging=averaging,
-            class_weights=self._weights(dataset, class_weights), scaling=scaling, batch_size=batch_size,
+            class_weights=self._weights(dataset, class_weights), scaling=scaling,
+            standardise=standardise, batch_size=batch_size,
             ranks=ranks, rows_per_person=rows_per_person, augmentation=augmentation, epochs=epochs, steps=steps,
             display_name=display_name, tags=tags)
         answer = self._transport.post("/v1/jobs", request,

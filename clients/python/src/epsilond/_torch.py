@@ -79,6 +79,18 @@ class Crop(nn.Module):
         return x[:, :, top : top + self.size, left : left + self.size]
 
 
+class Standardise(nn.Module):
+    """Subtracts a mean from each feature and divides by a deviation, which were released before training."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(features), requires_grad=False)
+        self.bias = nn.Parameter(torch.zeros(features), requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight + self.bias
+
+
 class LayerNorm(nn.LayerNorm):
     """Normalises over the channels of each pixel, or over a vector."""
 
@@ -173,6 +185,8 @@ class _Builder:
         kind = spec["type"]
         if kind == "residual":
             return self._residual(spec, path, name)
+        if kind == "standardise":
+            return self._take(Standardise(len(self._tensors[f"{name}.weight"])), path, name)
         if kind in ("dense", "conv2d", "group_norm", "layer_norm"):
             if self._is_resnet:
                 name = TOP_OF_RESNET.get(name, name if "." in name else "fc")
