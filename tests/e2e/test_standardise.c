@@ -46,6 +46,8 @@ static struct row row_of(unsigned i, unsigned salt)
     return (struct row){40 + a / 100.0, b / 50.0};
 }
 
+#define CONFIRMED ",'acknowledge':['epsilon_above_10']"
+
 #define COLUMNS                                                                        \
     "'format':'csv','task':'classification','header':false,'columns':["                \
     "{'name':'v','kind':'numeric','range':[0,1000]},"                                  \
@@ -207,7 +209,7 @@ static const char shared[] = ",'standardise':{'clip_norm':1.5}";
 static void a_job_buys_and_the_next_one_shares(void **state)
 {
     struct client *client = client_of(state);
-    ready_table(client, "buyer", 4, SAMPLE_BUDGET(20));
+    ready_table(client, "buyer", 4, SAMPLE_BUDGET(20) CONFIRMED);
     const struct reply *plain =
         client_post(client, "/v1/jobs:estimate", NULL, JOB, "buyer", "");
     const struct reply *estimate =
@@ -452,7 +454,7 @@ static void ready_neighbour(struct client *client, const char *id, const char *r
     for (unsigned i = 0; i + 1 < FEW; i++) /* in the middle of their ranges */
         used += (size_t)sprintf(rows + used, "500,a,10,%s\n", i % 2 ? "no" : "yes");
     sprintf(rows + used, "%s\n", record);
-    import(client, id, rows, COLUMNS, SAMPLE_BUDGET(30));
+    import(client, id, rows, COLUMNS, SAMPLE_BUDGET(30) CONFIRMED);
 }
 
 /* Returns the mean over LOOKS releases of the means' sum, in units of its noise. */
