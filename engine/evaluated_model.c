@@ -19,7 +19,7 @@ struct evaluated_model {
     const atomic_bool *cancel;
 };
 
-static enum status compile(struct evaluated_model *model,
+static enum status compile(struct network **network,
                            const struct evaluated_model_setup *setup,
                            struct error *error)
 {
@@ -27,8 +27,24 @@ static enum status compile(struct evaluated_model *model,
     const struct network_shape shape = {
         .features = source->data.features,
         .outputs = model_spec_outputs(source->model, source->data.classes)};
-    return network_create_of_units(&model->network, source->model, shape,
-                                   setup->unit_rows, error);
+    return network_create_of_units(network, source->model, shape, setup->unit_rows,
+                                   error);
+}
+
+enum status evaluated_model_memory(uint64_t *memory,
+                                   const struct evaluated_model_setup *setup,
+                                   const struct quality_plan *plan, struct error *error)
+{
+    struct network *network = NULL;
+    enum status status = compile(&network, setup, error);
+    if (status != ST_OK)
+        return status;
+    uint64_t member = workspace_size(network, ROWS);
+    if (plan != NULL)
+        member += holdout_evaluation_size(plan, ROWS);
+    *memory = network_floats(network) * sizeof(float) + setup->threads * member;
+    network_destroy(network);
+    return ST_OK;
 }
 
 static enum status read_parameters(struct evaluated_model *model,
@@ -68,7 +84,7 @@ enum status evaluated_model_open(struct evaluated_model **out,
         status =
             error_set(error, ST_NOT_FLOAT_SAFE, "floats are not rounded to nearest");
     if (status == ST_OK)
-        status = compile(model, setup, error);
+        status = compile(&model->network, setup, error);
     if (status == ST_OK)
         status = read_parameters(model, &setup->source, error);
     if (status == ST_OK)

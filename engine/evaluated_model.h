@@ -21,11 +21,20 @@ struct evaluated_model_setup {
     struct predictor_source source; /* borrowed for the call of open */
     /* Rows that a unit takes, as in the model's training (train_spec_unit_rows). */
     size_t unit_rows;
-    unsigned threads;
+    unsigned threads;          /* 1 to TEAM_SIZE_MAX */
     const atomic_bool *cancel; /* or NULL; borrowed until close */
 };
 
-/*   ST_INVALID    the model does not compile for the data, or a bad number of threads
+/* *memory = the bytes that evaluating the model takes: its parameters, the workspaces of
+ * all threads, and the counts and outputs of a measurement by plan (NULL: none, on a
+ * public dataset). It follows from public numbers; the model's file is not read.
+ *   ST_INVALID  the model does not compile for the data */
+enum status evaluated_model_memory(uint64_t *memory,
+                                   const struct evaluated_model_setup *setup,
+                                   const struct quality_plan *plan,
+                                   struct error *error);
+
+/*   ST_INVALID    the model does not compile for the data
  *   ST_IO, ST_CORRUPT, ST_NO_MEMORY  as predictor_open
  *   ST_NOT_FLOAT_SAFE  floats are not rounded to nearest */
 enum status evaluated_model_open(struct evaluated_model **out,

@@ -157,18 +157,29 @@ static void wipe(void *memory, size_t size)
     free(memory);
 }
 
+static size_t outputs_of(const struct quality_plan *plan)
+{
+    return plan->classes > 0 ? plan->classes : 1;
+}
+
+size_t holdout_evaluation_size(const struct quality_plan *plan, size_t rows)
+{
+    return quality_counts(plan) * sizeof(int64_t) +
+           rows * (outputs_of(plan) * sizeof(double) + sizeof(uint8_t));
+}
+
 enum status holdout_evaluation_run(const struct holdout_evaluation_setup *setup,
                                    double *released, struct error *error)
 {
     struct grid grid;
     size_t members = team_size(setup->team);
     struct workspace *workspace = setup->workspaces[0];
-    struct measuring measuring = {
-        .setup = setup,
-        .unit_rows = workspace_unit_rows(workspace),
-        .units = workspace_rows(workspace) / workspace_unit_rows(workspace),
-        .counts = quality_counts(setup->plan),
-        .outputs = setup->plan->classes > 0 ? setup->plan->classes : 1};
+    struct measuring measuring = {.setup = setup,
+                                  .unit_rows = workspace_unit_rows(workspace),
+                                  .units = workspace_rows(workspace) /
+                                           workspace_unit_rows(workspace),
+                                  .counts = quality_counts(setup->plan),
+                                  .outputs = outputs_of(setup->plan)};
     measuring.rows = measuring.units * measuring.unit_rows;
     if (matrix_units(setup->matrix) != setup->plan->records ||
         setup->matrix->classes != setup->plan->classes)

@@ -42,6 +42,10 @@ struct holdout_evaluation_setup { /* all borrowed for the call */
     const struct noise_key *seed;        /* tests only; NULL: getrandom */
 };
 
+/* The bytes of the counts and outputs of one thread, with workspaces of this many
+ * rows. */
+size_t holdout_evaluation_size(const struct quality_plan *plan, size_t rows);
+
 /*   released      (quality_counts)
  *   ST_INVALID    the plan is not of these records, or has no grid (quality_grid)
  *   ST_NO_MEMORY  an allocation failed

@@ -2,7 +2,9 @@
 
 #include "api/requests/job_defaults.h"
 #include "base/check.h"
+#include "engine/evaluated_model.h"
 #include "service/access/access.h"
+#include "service/config/config.h"
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
@@ -35,6 +37,7 @@ enum status evaluation_plan_begin(struct daemon_state *context,
         return status;
     plan->kept.model = row->id;
     plan->evaluation.model = row->id;
+    plan->trained = &job_plan(job)->request;
     plan->trained_on =
         dataset_spec(datasets_find(context->datasets, job_dataset(job)->text));
     return ST_OK;
@@ -129,6 +132,28 @@ struct policy_asked evaluation_plan_asked(const struct evaluation_plan *plan)
     };
 }
 
+/* An evaluation takes its memory outside of the workers' share, and the limit of a job
+ * may have been lowered since the model was trained. */
+static enum status check_memory(const struct daemon_state *context,
+                                const struct evaluation_plan *plan, struct error *error)
+{
+    uint64_t memory = 0, most = context->config->job_memory_max;
+    const struct evaluated_model_setup setup = {
+        .source = {.model = &plan->trained->train.model,
+                   .data = schema_shape(&plan->trained_on->schema)},
+        .unit_rows = train_spec_unit_rows(&plan->trained->train),
+        .threads = context->config->threads};
+    bool is_measured = plan->kept.evaluation.measurement.is_asked;
+    enum status status = evaluated_model_memory(
+        &memory, &setup, is_measured ? &plan->evaluation.quality : NULL, error);
+    if (status != ST_OK || memory <= most)
+        return status;
+    return error_set(error, ST_JOB_TOO_LARGE,
+                     "the evaluation would take %llu bytes of memory, %llu are allowed "
+                     "(--job-memory-max)",
+                     (unsigned long long)memory, (unsigned long long)most);
+}
+
 enum status evaluation_plan_make(struct daemon_state *context,
                                  const struct principal *principal,
                                  const struct model_evaluation_request *asked,
@@ -144,6 +169,8 @@ enum status evaluation_plan_make(struct daemon_state *context,
                            asked->has_dataset ? "/dataset" : "/evaluation/holdout",
                            error);
     const struct policy_asked policy = evaluation_plan_asked(plan);
+    if (status == ST_OK)
+        status = check_memory(context, plan, error);
     if (status == ST_OK)
         status = policy_check(context, principal, &policy, error);
     return status;

@@ -25,6 +25,7 @@ struct evaluation_plan {               /* zeroed: nothing yet */
     struct dataset_id id;              /* of the dataset that is read */
     const struct dataset *dataset;
     const struct dataset_spec *trained_on; /* of the model */
+    const struct job_request *trained;     /* the request of its job; borrowed */
     struct holdout_plan holdout;           /* owned; empty if it is free */
     struct model_evaluation evaluation;
 };
@@ -45,6 +46,7 @@ enum status evaluation_plan_begin(struct daemon_state *context,
  *   ST_POLICY_VIOLATION   the policy of the principal's key does not allow it
  *   ST_DATASET_PRIVATE    a dataset named as public is private
  *   ST_DATASET_PUBLIC     a dataset named for its holdout is public
+ *   ST_JOB_TOO_LARGE      it would take more memory than a job may
  *   ST_INVALID            a dataset of another schema than the model's; one without a
  *                         holdout; an epsilon that no noise costs
  *   others                as usable_dataset.h says

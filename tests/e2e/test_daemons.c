@@ -36,11 +36,10 @@ static void assert_same(const struct reply *one, const struct reply *other)
         fail_msg("%s\nis not\n%s", one->body, other->body);
 }
 
-/* Waits until both daemons show the same at the path, which nothing changes any more,
- * with the same ETag: each of them sees the others' writes at its next poll. */
-static void assert_shown_alike(struct daemons *daemons, const char *path)
+/* Waits until both daemons show the same at the path, which nothing changes any more:
+ * each of them sees the others' writes at its next poll. Returns what is shown. */
+static const struct reply *await_alike(struct daemons *daemons, const char *path)
 {
-    char tag[256], header[300];
     const struct reply *one, *other;
     unsigned tries = 0;
     do {
@@ -50,7 +49,14 @@ static void assert_shown_alike(struct daemons *daemons, const char *path)
         usleep(10000);
     } while (!is_same(one, other) && tries++ < 6000);
     assert_same(one, other);
-    if (!reply_header(one, "etag", tag))
+    return one;
+}
+
+/* The same, with the same ETag. Lists have ETags of the daemon that shows them. */
+static void assert_shown_alike(struct daemons *daemons, const char *path)
+{
+    char tag[256], header[300];
+    if (!reply_header(await_alike(daemons, path), "etag", tag))
         return;
     snprintf(header, sizeof header, "If-None-Match: %s", tag);
     assert_status(client_get_with(&daemons->clients[OTHER], path, header), 304);
@@ -100,6 +106,66 @@ static void a_job_is_taken_by_one_run_by_another_and_shown_by_all(void **state)
         client_post(one, path, NULL, "{'inputs':[[0.5,-0.25]]}");
     assert_status(predicted, 200);
     assert_same(predicted, client_post(other, path, NULL, "{'inputs':[[0.5,-0.25]]}"));
+    assert_int_equal(daemons_verify(daemons), 0);
+}
+
+/* --- evaluations after the training --- */
+
+/* A look is asked of one daemon while the other has a score of the model in memory.
+ * Whoever runs it, it is charged once, both show it, and both put it into lists. */
+static void a_look_is_charged_once_and_shown_by_all(void **state)
+{
+    struct daemons *daemons = *state;
+    struct client *one = &daemons->clients[ONE], *other = &daemons->clients[OTHER];
+    char path[128], id[64], model[64], *text = sample_points(1000, 3);
+    assert_status(declare_points(one, "looked",
+                                 "{'epsilon':8,'delta':1e-5},"
+                                 "'holdout':0.2,'holdout_seed':5"),
+                  201);
+    assert_status(client_put(one, "/v1/datasets/looked/files/data", text, strlen(text)),
+                  204);
+    free(text);
+    assert_status(client_act(one, "/v1/datasets/looked:import"), 200);
+    const char *job =
+        submit(one, "{'dataset':'looked','evaluation':{'holdout':true,'epsilon':0.5},"
+                    "'model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"
+                    "'batch_size':50,'steps':20,'privacy':{'noise_multiplier':4}}");
+    const struct reply *reply = await_success(other, job);
+    snprintf(model, sizeof model, "%s", reply_text(reply, "model"));
+    double before = daemons_ask("SELECT max(seq) FROM ledger");
+    static const char *const lists[] = {"/v1/jobs?dataset=looked&order_by=quality",
+                                        "/v1/models?dataset=looked&order_by=quality",
+                                        "/v1/datasets/looked/budget"};
+    for (size_t i = 0; i < 3; i++)
+        await_alike(daemons, lists[i]);
+    snprintf(path, sizeof path, "/v1/models/%s:evaluate", model);
+    reply = client_create(other, path, "{'evaluation':{'holdout':true,'epsilon':0.7}}");
+    assert_status(reply, 201);
+    snprintf(id, sizeof id, "%s", reply_text(reply, "id"));
+    while (reply = client_get(one, "/v1/evaluations/%s", id),
+           reply->status == 404 || strcmp(reply_text(reply, "state"), "RUNNING") == 0)
+        usleep(50000);
+    assert_string_equal(reply_text(reply, "state"), "SUCCEEDED");
+    json_t *figure = json_deep_copy(reply_at(reply, "quality.accuracy.value"));
+    snprintf(path, sizeof path, "/v1/evaluations/%s", id);
+    assert_shown_alike(daemons, path);
+    for (size_t d = 0; d < 2; d++) {
+        unsigned tries = 0;
+        do {
+            reply = client_get(&daemons->clients[d], "/v1/models/%s", model);
+            usleep(10000);
+        } while (!json_is_string(reply_at(reply, "metrics.holdout.evaluation")) &&
+                 tries++ < 6000);
+        assert_string_equal(reply_text(reply, "metrics.holdout.evaluation"), id);
+        assert_true(json_equal(reply_at(reply, "metrics.holdout.value"), figure));
+    }
+    json_decref(figure);
+    for (size_t i = 0; i < 3; i++)
+        await_alike(daemons, lists[i]);
+    snprintf(path, sizeof path, "/v1/jobs/%s", job);
+    assert_shown_alike(daemons, path);
+    /* RESERVE and COMMIT, once. */
+    assert_true(daemons_ask("SELECT max(seq) FROM ledger") == before + 2);
     assert_int_equal(daemons_verify(daemons), 0);
 }
 
@@ -380,6 +446,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_taken_by_one_run_by_another_and_shown_by_all),
+        cmocka_unit_test(a_look_is_charged_once_and_shown_by_all),
         cmocka_unit_test(no_machine_keeps_records_behind_their_end),
         cmocka_unit_test(a_job_is_cancelled_by_whichever_is_asked),
         cmocka_unit_test(ends_wake_who_waits_at_any_of_them),

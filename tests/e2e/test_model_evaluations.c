@@ -294,6 +294,28 @@ static void what_is_bad_is_refused_at_its_place(void **state)
     assert_true(ledger_length(client) == before);
 }
 
+/* The operator may have lowered the limit since the training. */
+static void an_evaluation_beyond_the_memory_of_a_job_is_refused(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    daemon_stop(&stage->daemon, SIGTERM);
+    daemon_start(&stage->daemon,
+                 (const char *const[]){"--job-memory-max", "999", NULL});
+    double before = ledger_length(client), part = spent(client, "points", 1);
+    static const char *const bodies[] = {
+        "{'evaluation':'open'}", "{'evaluation':{'holdout':true,'epsilon':0.1}}"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct reply *reply = ask(client, model, bodies[i]);
+        assert_problem(reply, 400, "job_too_large");
+        assert_non_null(strstr(reply_text(reply, "detail"), "999 are allowed"));
+    }
+    assert_true(ledger_length(client) == before && spent(client, "points", 1) == part);
+    daemon_stop(&stage->daemon, SIGTERM);
+    daemon_start(&stage->daemon, NULL);
+    await_result(client, ask(client, model, bodies[0]));
+}
+
 static void a_deleted_model_is_not_evaluated(void **state)
 {
     struct client *client = client_of(state);
@@ -546,6 +568,7 @@ int main(void)
         cmocka_unit_test(lists_are_ordered_by_the_score_page_by_page),
         cmocka_unit_test(what_is_bad_is_refused_at_its_place),
         cmocka_unit_test(a_job_without_an_evaluation_warns_before_it_is_charged),
+        cmocka_unit_test(an_evaluation_beyond_the_memory_of_a_job_is_refused),
         cmocka_unit_test(a_deleted_model_is_not_evaluated),
         cmocka_unit_test(a_kill_charges_and_measures_nothing_twice),
     };

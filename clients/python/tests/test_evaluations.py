@@ -50,6 +50,32 @@ class Evaluated(unittest.TestCase):
             self.assertEqual([row["accuracy"], row["accuracy_low"], row["accuracy_high"], row["auc"]],
                              [*(newer.quality["accuracy"][end] for end in ("value", "low", "high")), None])
 
+    @kit.lacks("matplotlib")
+    def test_what_a_look_released_is_drawn(self):
+        look = self.model.evaluate(epsilond.holdout(epsilon=1)).wait()
+        cuts = sorted((cut["recall"]["value"], cut["precision"]["value"]) for cut in look.quality["thresholds"]
+                      if cut["recall"] and cut["precision"])
+        line = look.plot().lines[0]
+        self.assertEqual([tuple(point) for point in line.get_xydata()], cuts)
+        counts = [text.get_text() for text in look.plot("confusion").texts]
+        self.assertEqual(counts, [f"{count:.0f}" for row in look.quality["confusion"] for count in row])
+        bins = [one for one in look.quality["calibration"] if one["share"]]
+        points, _, _ = look.plot("calibration").containers[0]
+        self.assertEqual(list(points.get_ydata()), [one["share"]["value"] for one in bins])
+        with self.assertRaisesRegex(epsilond.Unsupported, "^draw one of thresholds, calibration, confusion"):
+            look.plot("residuals")
+        with self.assertRaisesRegex(epsilond.Unsupported, "^evaluate on a holdout"):
+            self.model.evaluate("digits-test").wait().plot()
+
+    @kit.lacks("matplotlib")
+    def test_the_errors_of_a_regression_are_drawn(self):
+        bins = [{"from": at - 1.0, "to": at + 0.0, "count": 3.0 * at} for at in range(4)]
+        from epsilond._plots import draw_measurement
+
+        bars = draw_measurement({"residuals": bins, "thresholds": [], "calibration": [], "confusion": []}, "errors").patches
+        self.assertEqual([(bar.get_x(), bar.get_width(), bar.get_height()) for bar in bars],
+                         [(one["from"], 1, one["count"]) for one in bins])
+
     def test_what_cannot_be_evaluated_is_refused_at_its_place(self):
         with self.assertRaises(epsilond.InvalidArgument) as refused:
             self.model.evaluate(epsilond.holdout(epsilon=1), dataset="digits")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _types
-from ._errors import EpsilondError
+from ._errors import EpsilondError, Unsupported
 from ._figures import plain
+from ._plots import draw_measurement
 from ._waiting import Waiting
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ class Evaluation(Waiting):
     def quality(self) -> _types.Quality | None:
         """On a holdout: noisy figures with intervals of 95 %, as in a job's ``quality``."""
         return self.data["quality"]
+
+    def plot(self, what: str | None = None, ax: Any = None) -> Any:
+        """Draws what a look at a holdout released, and returns the axes of matplotlib.
+
+        what    "thresholds": precision and recall at each threshold (the default for classes)
+                "residuals": the errors of a regression (its default); "calibration"; "confusion"
+        """
+        if self.quality is None:
+            raise Unsupported("evaluate on a holdout and wait() for the result: this evaluation has only scores, or "
+                              "no result yet")
+        return draw_measurement(self.quality, f"{self.data['model']} on the holdout of {self.data['dataset']}", what, ax)
 
     def __repr__(self) -> str:
         cost = self.guarantee

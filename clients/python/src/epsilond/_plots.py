@@ -77,3 +77,59 @@ def draw_run(job: Mapping[str, Any], ax: Any = None) -> Any:
     loss.plot([point["step"] for point in points], [point["loss"] for point in points], color=ASKED, linestyle=":")
     loss.set_ylabel("loss (dotted)")
     return ax
+
+
+def draw_measurement(quality: Mapping[str, Any], title: str, what: str | None = None, ax: Any = None) -> Any:
+    """One drawing of a measurement on a holdout. All of them are computed from the counts that were released
+    once: drawing is free."""
+    kinds = [name for name in DRAWN if quality.get(name)]
+    chosen = what or kinds[0]
+    if chosen not in kinds:
+        raise Unsupported(f"draw one of {', '.join(kinds)}: this measurement has no {chosen}")
+    return DRAWN[chosen](quality, title, ax)
+
+
+def _precision_recall(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
+    points = sorted((cut["recall"]["value"], cut["precision"]["value"], cut["precision"]["low"],
+                     cut["precision"]["high"]) for cut in quality["thresholds"] if cut["recall"] and cut["precision"])
+    ax = _axes(ax, title, "recall", "precision")
+    if points:
+        recalls, values, lows, highs = zip(*points)
+        ax.plot(recalls, values, color=SPENT, marker=".")
+        ax.fill_between(recalls, lows, highs, color=HELD, alpha=0.3)
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.02)
+    return ax
+
+
+def _calibration(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
+    bins = [one for one in quality["calibration"] if one["share"]]
+    ax = _axes(ax, title, "probability that the model says", "share that is so")
+    ax.plot([0, 1], [0, 1], color="0.5", linestyle="--")
+    shares = [one["share"]["value"] for one in bins]
+    spans = [[one["share"]["value"] - one["share"]["low"] for one in bins],
+             [one["share"]["high"] - one["share"]["value"] for one in bins]]
+    ax.errorbar([(one["from"] + one["to"]) / 2 for one in bins], shares, yerr=spans, fmt="o", color=SPENT, ecolor=HELD,
+                capsize=3)
+    return ax
+
+
+def _confusion(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
+    ax = _axes(ax, title, "class that the model says", "class that it is")
+    ax.imshow([[max(0.0, count) for count in row] for row in quality["confusion"]], cmap="Blues")
+    for true, row in enumerate(quality["confusion"]):
+        for said, count in enumerate(row):
+            ax.text(said, true, f"{count:.0f}", ha="center", va="center")
+    return ax
+
+
+def _residuals(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
+    bins = quality["residuals"]
+    ax = _axes(ax, title, "prediction minus truth", "records, with noise")
+    ax.bar([one["from"] for one in bins], [one["count"] for one in bins],
+           width=[one["to"] - one["from"] for one in bins], align="edge", color=SPENT)
+    return ax
+
+
+# By the member of a measurement that each draws; the first that a measurement has is drawn if none is named.
+DRAWN = {"thresholds": _precision_recall, "residuals": _residuals, "calibration": _calibration, "confusion": _confusion}
