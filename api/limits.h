@@ -54,6 +54,8 @@ enum {
     LIMIT_BUDGET_POINTS = 1000, /* of a budget's history */
     LIMIT_BUDGET_POINTS_DEFAULT = 200,
     LIMIT_PREDICT_ROWS = 10000,
+    LIMIT_PREDICT_LINE = 1 << 20,   /* bytes of a line of predict-file */
+    LIMIT_PREDICT_FILES = 32,       /* predicted at once */
     LIMIT_PREDICT_VALUES = 1 << 25, /* rows x the larger of features and classes */
     LIMIT_WAIT_S = 60,
     LIMIT_SURVEYS = 64,             /* statistics requests not answered yet */

@@ -163,6 +163,9 @@
       .streamed = true, .types = "application/octet-stream")                           \
     X(model_predict, ON_COST_QUEUE, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \
+    X(model_predict_file, ON_FILE_PREDICTORS, MODELS_READ, .method = "POST",           \
+      .path = "/v1/models/{id}:predict-file", .body = BODY_ROWS, .streamed = true,     \
+      .types = "text/csv")                                                             \
     X(model_evaluate, ON_WRITE_QUEUE, JOBS_SUBMIT, .method = "POST",                   \
       .path = "/v1/models/{id}:evaluate", .act = "model.evaluate", .keyed = true,      \
       .body = BODY_JSON, .types = TYPE_JSON)                                           \
@@ -279,8 +282,10 @@ enum route_run {
     RUN_ON_WRITE_QUEUE_PRICED, /* also there, after a pricer has computed its price */
     RUN_ON_WRITE_QUEUE_THEN_LONG_POLL, /* also there, and then waits for the result */
     RUN_ON_COLD_READ_POOL,             /* on a thread that only reads the store */
-    RUN_ON_PRICERS,    /* on a thread that computes prices, and writes nothing */
-    RUN_ON_COST_QUEUE, /* on a thread that runs models, small before large */
+    RUN_ON_PRICERS,         /* on a thread that computes prices, and writes nothing */
+    RUN_ON_COST_QUEUE,      /* on a thread that runs models, small before large */
+    RUN_ON_FILE_PREDICTORS, /* also while its body arrives, on a thread that predicts
+                             * files */
 };
 
 enum route_body {
@@ -292,6 +297,7 @@ enum route_body {
     BODY_LOGIN,    /* application/json up to LIMIT_LOGIN_BODY, without a key */
     BODY_PREDICT,  /* application/json up to LIMIT_PREDICT_BODY */
     BODY_FILE,     /* any type, written to a file as it arrives */
+    BODY_ROWS,     /* any type: csv, read as it arrives (predict_file.h) */
 };
 
 struct route {

@@ -15,6 +15,7 @@
 #define API_JSON_FAULT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "api/limits.h"
 #include "base/status.h"
@@ -39,6 +40,7 @@ struct fault {
     enum fault_kind kind;
     char pointer[sizeof((struct error *)NULL)->pointer]; /* as in struct error */
     char text[sizeof((struct error *)NULL)->text];
+    uint64_t line, column; /* of a body that is a table, from 1; 0: none */
 };
 
 struct faults {

@@ -94,12 +94,13 @@ static bool skip_value(struct reading *reading)
 
 static void read_strictly(struct reading *reading, const struct predict_extent *extent)
 {
-    static const struct fault nested = {
-        FAULT_WRONG_TYPE, "", "must be an array or an object of numbers and strings"};
     struct faults faults = {0};
     struct error error = {.faults = &faults};
     if (!extent->is_flat) {
-        refuse_row(reading, &nested);
+        refuse_row(reading, &(struct fault){
+                                .kind = FAULT_WRONG_TYPE,
+                                .text = "must be an array or an object of numbers and "
+                                        "strings"});
         return;
     }
     predict_cells_read(reading->row, reading->features, reading->at, extent, &error);
@@ -109,8 +110,6 @@ static void read_strictly(struct reading *reading, const struct predict_extent *
 
 static bool read_row(struct reading *reading)
 {
-    static const struct fault endless = {FAULT_MALFORMED, "",
-                                         "must be an array or an object of cells"};
     struct predict_extent extent;
     skip_blanks(reading);
     if (reading->rows == reading->body->rows_max) {
@@ -126,7 +125,10 @@ static bool read_row(struct reading *reading)
                                   reading->end);
     if (behind == NULL) {
         if (!predict_extent(&extent, reading->at, reading->end)) {
-            refuse_row(reading, &endless);
+            refuse_row(reading,
+                       &(struct fault){.kind = FAULT_MALFORMED,
+                                       .text = "must be an array or an object of "
+                                               "cells"});
             return false;
         }
         read_strictly(reading, &extent);

@@ -21,15 +21,11 @@ static void write_class(struct json_writer *writer, const struct schema *schema,
 static void write_output(struct json_writer *writer, const struct schema *schema,
                          const double *output)
 {
-    uint32_t best = 0;
     json_write_object(writer, NULL);
     if (schema->task == TASK_REGRESSION) {
         json_write_real(writer, "value", schema_target(schema, output[0]));
     } else {
-        for (uint32_t i = 1; i < schema->classes; i++)
-            if (output[i] > output[best])
-                best = i;
-        write_class(writer, schema, best);
+        write_class(writer, schema, predict_answer_class(schema, output));
         json_write_reals(writer, "probabilities", output, schema->classes);
     }
     json_write_object_end(writer);
@@ -44,10 +40,19 @@ void predict_answer_open(struct predict_answer *answer, const struct schema *sch
     json_write_array(&answer->writer, "outputs");
 }
 
-static bool all_finite(const double *outputs, size_t count)
+uint32_t predict_answer_class(const struct schema *schema, const double *output)
 {
-    size_t finite = 0;
-    while (finite < count && isfinite(outputs[finite]))
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < schema->classes; i++)
+        if (output[i] > output[best])
+            best = i;
+    return best;
+}
+
+bool predict_answer_is_finite(const struct schema *schema, const double *output)
+{
+    size_t finite = 0, count = predict_answer_width(schema);
+    while (finite < count && isfinite(output[finite]))
         finite++;
     return finite == count;
 }
@@ -69,7 +74,7 @@ static bool are_answered(const struct predict_answer *answer, const double *outp
 {
     size_t width = predict_answer_width(answer->schema), refused = 0;
     for (size_t i = 0; i < rows && refused < LIMIT_FAULTS; i++)
-        if (!all_finite(outputs + i * width, width)) {
+        if (!predict_answer_is_finite(answer->schema, outputs + i * width)) {
             refuse_row(answer, i, error);
             refused++;
         }

@@ -10,6 +10,9 @@
 #ifndef API_VIEWS_PREDICT_ANSWER_H
 #define API_VIEWS_PREDICT_ANSWER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "api/json/json_writer.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
@@ -22,6 +25,12 @@ struct predict_answer {
 
 /* Returns how many outputs a row has: the number of classes, or 1 for a regression. */
 size_t predict_answer_width(const struct schema *schema);
+
+/* Returns the class of the largest of a row's outputs, the first of equal ones. */
+uint32_t predict_answer_class(const struct schema *schema, const double *output);
+
+/* Returns whether all outputs of a row are finite. */
+bool predict_answer_is_finite(const struct schema *schema, const double *output);
 
 void predict_answer_open(struct predict_answer *answer, const struct schema *schema);
 

@@ -87,16 +87,28 @@ static void write_title(struct json_writer *writer, const char *code)
     json_write_text(writer, "title", title);
 }
 
-static void write_fault(struct json_writer *writer, enum fault_kind kind,
-                        const char *pointer, const char *text)
+static void write_fault(struct json_writer *writer, const struct fault *fault)
 {
+    const char *pointer = fault->pointer;
     bool is_parameter = pointer[0] == '?';
     json_write_object(writer, NULL);
     json_write_text(writer, "pointer", is_parameter ? "" : pointer);
     json_write_text(writer, "parameter", is_parameter ? pointer + 1 : NULL);
-    json_write_text(writer, "detail", text);
-    json_write_text(writer, "code", fault_wire(kind));
+    json_write_text(writer, "detail", fault->text);
+    json_write_text(writer, "code", fault_wire(fault->kind));
+    if (fault->line > 0)
+        json_write_count(writer, "line", fault->line);
+    if (fault->column > 0)
+        json_write_count(writer, "column", fault->column);
     json_write_object_end(writer);
+}
+
+static void write_error(struct json_writer *writer, const struct error *error)
+{
+    struct fault fault = {.kind = FAULT_INVALID};
+    snprintf(fault.pointer, sizeof fault.pointer, "%s", error->pointer);
+    snprintf(fault.text, sizeof fault.text, "%s", error->text);
+    write_fault(writer, &fault);
 }
 
 static void write_errors(struct json_writer *writer, const struct error *error)
@@ -104,11 +116,10 @@ static void write_errors(struct json_writer *writer, const struct error *error)
     const struct faults *faults = error->faults;
     json_write_array(writer, "errors");
     for (size_t i = 0; faults != NULL && i < faults->count; i++)
-        write_fault(writer, faults->list[i].kind, faults->list[i].pointer,
-                    faults->list[i].text);
+        write_fault(writer, &faults->list[i]);
     bool listed = faults != NULL && faults->count > 0;
     if (!listed && (error->status == ST_INVALID || error->pointer[0] != '\0'))
-        write_fault(writer, FAULT_INVALID, error->pointer, error->text);
+        write_error(writer, error);
     json_write_array_end(writer);
 }
 

@@ -36,6 +36,7 @@ struct problem { /* contents of a problem body beyond the error; all optional */
 /* Renders a problem, to be freed:
  *  {"type":"urn:epsilond:problem:CODE","title","status","detail","instance","code",
  *   "retryable","advice","errors":[{"pointer","parameter","detail","code"}]}
+ * A fault of a table has "line", and "column" if it is in a cell.
  * "errors" are those of error->faults, or the error itself if it has a pointer. The
  * members that problem sets follow: "file","line","column","reason";
  * "report" as in import_report_view.h;

@@ -49,6 +49,7 @@ struct daemon_state;
 #define HANDLERS_ON_COLD_READ_POOL(name, H, P, C, W)             H(name)
 #define HANDLERS_ON_PRICERS(name, H, P, C, W)             H(name)
 #define HANDLERS_ON_COST_QUEUE(name, H, P, C, W)          H(name) C(name)
+#define HANDLERS_ON_FILE_PREDICTORS(name, H, P, C, W)     H(name)
 /* clang-format on */
 
 typedef enum status handle_function(struct daemon_state *context,

@@ -3,81 +3,27 @@
 #include <microhttpd.h>
 
 #include "api/limits.h"
-#include "api/requests/job_request.h"
 #include "api/requests/predict_request.h"
 #include "api/views/predict_answer.h"
-#include "base/check.h"
-#include "engine/data/column_ranges.h"
 #include "engine/predictor.h"
-#include "service/access/access.h"
-#include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
-#include "service/jobs/job_facts.h"
-#include "service/jobs/jobs.h"
-#include "service/models/model_cache.h"
-#include "service/models/models.h"
-#include "service/process/daemon_state.h"
-#include "store/rows/model_rows.h"
+#include "service/handlers/predict_file.h"
+#include "service/handlers/prediction.h"
 
 /* For cost estimates: products of a forward pass that a core computes in a
  * nanosecond. */
 static const double flops_per_ns = 40;
 enum { READING_NS = 8 }; /* per byte of a body, from text to features */
 
-/* The parts of the model's job and dataset that a prediction needs. All of them outlive
- * requests, except what schema owns. */
-struct prediction {
-    const struct model_row *row;
-    const struct model_spec *model;
-    const struct schema *declared;
-    struct schema schema; /* with the ranges that the model takes */
-};
-
-static void prediction_fini(struct prediction *prediction)
-{
-    column_ranges_release(&prediction->schema, prediction->declared);
-}
-
-static enum status find(struct daemon_state *context, const struct request *request,
-                        struct prediction *prediction, struct error *error)
-{
-    const struct access_question question = handler_question(request);
-    enum status status = access_find_model(context, &question, request->match.id,
-                                           &prediction->row, error);
-    if (status != ST_OK)
-        return status;
-    const struct job *job = jobs_find_ever(context->jobs, prediction->row->job.text);
-    CHECK(job != NULL);
-    status = job_check(job, error);
-    if (status != ST_OK)
-        return status;
-    const struct job_request *asked = &job_plan(job)->request;
-    const struct dataset *dataset =
-        datasets_find(context->datasets, asked->dataset.text);
-    prediction->model = &asked->train.model;
-    prediction->declared = &dataset_spec(dataset)->schema;
-    column_ranges_narrow(&prediction->schema, &asked->scaling.ranges,
-                         prediction->declared);
-    return ST_OK;
-}
-
-static double row_flops(const struct prediction *prediction)
-{
-    double flops = 0;
-    /* The model compiled when it was trained, so it compiles now. */
-    CHECK(predictor_flops(&flops, prediction->model, schema_shape(&prediction->schema),
-                          NULL) == ST_OK);
-    return flops;
-}
-
 uint64_t cost_model_predict(struct daemon_state *context, const struct request *request)
 {
     struct prediction prediction = {0};
-    if (find(context, request, &prediction, NULL) != ST_OK)
+    if (prediction_find(context, request, &prediction, NULL) != ST_OK)
         return 0;
     size_t rows = predict_rows_most(request->body_size, &prediction.schema);
     size_t blocks = (rows + PREDICTOR_ROWS - 1) / PREDICTOR_ROWS;
-    double flops = (double)(blocks * PREDICTOR_ROWS) * row_flops(&prediction);
+    double flops =
+        (double)(blocks * PREDICTOR_ROWS) * prediction_row_flops(&prediction);
     prediction_fini(&prediction);
     /* The rest would be refused. */
     double run_ns = fmin(flops, LIMIT_PREDICT_FLOPS) / flops_per_ns;
@@ -129,57 +75,35 @@ static enum status answer_body(const struct predict_body *body,
     return status;
 }
 
-static enum status load(struct daemon_state *context,
-                        const struct prediction *prediction,
-                        struct predictor **predictor, struct error *error)
-{
-    struct blob_loan loan = {.is_lent = false};
-    const struct blob_name name = blob_of_model(&prediction->row->id);
-    struct error local = {0};
-    const struct file_checksum seal = model_row_seal(prediction->row);
-    const struct predictor_source source = {loan.path, &seal, prediction->model,
-                                            schema_shape(&prediction->schema)};
-    enum status status = blob_fetch(context->blobs, &loan, &name, &local);
-    if (status == ST_IO)
-        status = ST_INTERNAL; /* the store of its file does not answer */
-    if (status == ST_OK)
-        status = model_cache_take(context->model_cache, &prediction->row->id, &source,
-                                  predictor, &local);
-    blob_give_back(context->blobs, &loan);
-    if (status == ST_OK)
-        return ST_OK;
-    if (models_find(context->models, prediction->row->id.text) == NULL)
-        return error_set(error, ST_NOT_FOUND, "the model was deleted meanwhile");
-    /* A model's file is not part of the ledger: its loss must not look like a corrupt
-     * ledger. */
-    if (status == ST_IO || status == ST_CORRUPT || status == ST_NOT_FOUND)
-        status = ST_MODEL_CORRUPT;
-    return error_set(error, status, "model %s: %s", prediction->row->id.text,
-                     local.text);
-}
-
 enum status handle_model_predict(struct daemon_state *context, struct request *request,
                                  struct error *error)
 {
     struct prediction prediction = {0};
     struct predictor *predictor = NULL;
     char *text = NULL;
-    enum status status = find(context, request, &prediction, error);
+    enum status status = prediction_find(context, request, &prediction, error);
     if (status != ST_OK)
         return status;
     const struct predict_body body = {
         .text = request->body != NULL ? request->body : "",
         .size = request->body_size,
         .schema = &prediction.schema,
-        .row_flops = row_flops(&prediction),
+        .row_flops = prediction_row_flops(&prediction),
     };
-    status = load(context, &prediction, &predictor, error);
+    status = prediction_load(context, &prediction, &predictor, error);
     if (status == ST_OK) {
         status = answer_body(&body, predictor, &text, error);
-        model_cache_give(context->model_cache, &prediction.row->id, predictor);
+        prediction_unload(context, &prediction, predictor);
     }
     prediction_fini(&prediction);
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK, text);
     return status;
+}
+
+enum status handle_model_predict_file(struct daemon_state *context,
+                                      struct request *request, struct error *error)
+{
+    (void)context;
+    return predict_file_reply(request->predict_file, &request->reply, error);
 }

@@ -132,7 +132,8 @@ static const char *body_type(enum route_body body)
     case BODY_NONE:
     case BODY_EMPTY:
     case BODY_OPTIONAL:
-    case BODY_FILE: return NULL;
+    case BODY_FILE:
+    case BODY_ROWS: return NULL;
     }
     return NULL;
 }
@@ -187,7 +188,8 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     case BODY_PATCH: return LIMIT_JSON_BODY;
     case BODY_LOGIN: return LIMIT_LOGIN_BODY;
     case BODY_PREDICT: return LIMIT_PREDICT_BODY;
-    case BODY_FILE: return config->upload_size_max;
+    case BODY_FILE:
+    case BODY_ROWS: return config->upload_size_max;
     }
     return 0;
 }
@@ -216,7 +218,9 @@ static enum status check_body(const struct request *request,
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be %s", type);
     if (type != NULL && !is_utf8(given))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be UTF-8");
-    if (body == BODY_FILE && is_envelope(given))
+    if (body == BODY_ROWS && given != NULL && !is_utf8(given))
+        return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE, "the body must be UTF-8");
+    if ((body == BODY_FILE || body == BODY_ROWS) && is_envelope(given))
         return error_set(error, ST_UNSUPPORTED_MEDIA_TYPE,
                          "the body must be the file's own bytes, as curl -T FILE "
                          "sends them, and not a form or a message that contains it");

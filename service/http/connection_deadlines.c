@@ -15,7 +15,8 @@ static const int64_t second_ns = INT64_C(1000000000);
 struct connection_deadline {
     struct connection_deadlines *all;
     int socket;
-    int64_t at_ns; /* INT64_MAX: the server is working, no deadline */
+    int64_t at_ns;   /* INT64_MAX: the server is working, no deadline */
+    int64_t left_ns; /* of a body that waits, until it goes on; 0: none waits */
     struct connection_deadline *next, *previous;
 };
 
@@ -115,6 +116,7 @@ static void move(struct connection_deadline *deadline, int64_t at_ns)
 {
     pthread_mutex_lock(&deadline->all->lock);
     deadline->at_ns = at_ns;
+    deadline->left_ns = 0;
     pthread_mutex_unlock(&deadline->all->lock);
 }
 
@@ -127,8 +129,31 @@ void connection_deadline_body_received(struct connection_deadline *deadline,
                                        uint64_t size)
 {
     pthread_mutex_lock(&deadline->all->lock);
+    int64_t more_ns = (int64_t)size * (second_ns / DEADLINE_BODY_RATE);
     if (deadline->at_ns != INT64_MAX)
-        deadline->at_ns += (int64_t)size * (second_ns / DEADLINE_BODY_RATE);
+        deadline->at_ns += more_ns;
+    else if (deadline->left_ns > 0)
+        deadline->left_ns += more_ns;
+    pthread_mutex_unlock(&deadline->all->lock);
+}
+
+void connection_deadline_body_waits(struct connection_deadline *deadline)
+{
+    pthread_mutex_lock(&deadline->all->lock);
+    if (deadline->at_ns != INT64_MAX) {
+        int64_t left_ns = deadline->at_ns - clock_monotonic_ns();
+        deadline->left_ns = left_ns > 0 ? left_ns : 1;
+        deadline->at_ns = INT64_MAX;
+    }
+    pthread_mutex_unlock(&deadline->all->lock);
+}
+
+void connection_deadline_body_goes_on(struct connection_deadline *deadline)
+{
+    pthread_mutex_lock(&deadline->all->lock);
+    if (deadline->left_ns > 0)
+        deadline->at_ns = clock_monotonic_ns() + deadline->left_ns;
+    deadline->left_ns = 0;
     pthread_mutex_unlock(&deadline->all->lock);
 }
 

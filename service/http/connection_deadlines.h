@@ -38,6 +38,10 @@ void connection_deadline_remove(struct connection_deadline *deadline);
 void connection_deadline_headers_done(struct connection_deadline *deadline);
 void connection_deadline_body_received(struct connection_deadline *deadline,
                                        uint64_t size);
+/* The server works on what it has of the body, and does not read on. Afterwards as much
+ * time is left as before; without a wait before it, goes_on does nothing. */
+void connection_deadline_body_waits(struct connection_deadline *deadline);
+void connection_deadline_body_goes_on(struct connection_deadline *deadline);
 void connection_deadline_body_done(struct connection_deadline *deadline);
 void connection_deadline_reply_starts(struct connection_deadline *deadline,
                                       uint64_t size);

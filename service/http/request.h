@@ -43,7 +43,8 @@ struct request {
     size_t body_size, body_capacity;
     void *parsed; /* request_keep_parsed; NULL: the body is not parsed yet */
     void (*parsed_destroy)(void *parsed);
-    struct upload *upload;       /* if the body is BODY_FILE */
+    struct upload *upload;             /* if the body is BODY_FILE */
+    struct predict_file *predict_file; /* if the body is BODY_ROWS; its session's */
     const uint64_t *upload_size; /* its size: of a refused one, where it continues */
     struct blob_prefetch
         prefetch; /* for files that the write queue needs, without waiting */

@@ -20,7 +20,8 @@ bool stale_read_retry_due_first(const struct daemon_state *context,
 {
     bool unseen = status == ST_NEEDS_REFRESH ||
                   (status == ST_NOT_FOUND && request->match.route != NULL &&
-                   request->match.route->body == BODY_FILE);
+                   (request->match.route->body == BODY_FILE ||
+                    request->match.route->body == BODY_ROWS));
     if (!unseen || request->look != LOOK_NONE || !store_shared(context->store))
         return false;
     request->look = LOOK_DUE;

@@ -17,6 +17,7 @@
  *                    write nothing
  *   cost_queue       as many as there are cores, at most four, and one for small
  *                    requests: predictions, and checks of the files of models
+ *   file_predictors  two: predict the rows of files while they arrive (predict_file.h)
  *   importer         one import at a time
  *   runners          --workers jobs at once, each with its own team of --threads
  *   statistics       one statistics request at a time (statistics_runner.h)
@@ -112,6 +113,8 @@ struct daemon_state {
     struct pool *blob_uploaders; /* upload to a bucket; NULL: files are in folders */
     struct tick_clock *tick_clock;
     struct cost_queue *cost_queue;
+    struct pool *file_predictors;
+    atomic_uint predict_files; /* files that are being predicted */
     struct pricers *pricers;
     struct transfer_rules *outbound; /* rules for requests that the service makes */
     struct webhook_sender *webhook_sender;

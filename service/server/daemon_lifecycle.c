@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "accountant/ledger/ledger_freeze.h"
+#include "api/limits.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -71,6 +72,7 @@ enum {
     /* Requests that wait for the write queue: there are fewer connections. */
     WRITE_QUEUE_MAX = 4096,
     PREDICTOR_THREADS_MAX = 4,
+    FILE_PREDICTOR_THREADS = 2,
     PREDICTION_WAIT_MS = 30000,     /* the client may give up after that */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle models */
     LONG_POLLS_MAX = 1024,          /* in addition to LIMIT_FOLLOWERS streams
@@ -249,6 +251,8 @@ static void open_predictors(struct daemon_state *context,
     };
     context->model_cache = model_cache_create(LOADED_MODELS_SIZE);
     context->cost_queue = cost_queue_create(&setup);
+    context->file_predictors =
+        pool_create(FILE_PREDICTOR_THREADS, LIMIT_PREDICT_FILES, hooks->run, context);
 }
 
 static void make_nonce(struct daemon_state *context)
@@ -424,6 +428,7 @@ void daemon_lifecycle_close(struct daemon_state *context)
     pool_destroy(context->statistics_runners);
     pool_destroy(context->importer);
     cost_queue_destroy(context->cost_queue);
+    pool_destroy(context->file_predictors);
     model_cache_destroy(context->model_cache);
     pool_destroy(context->blob_uploaders);
     pool_destroy(context->blob_fetchers);

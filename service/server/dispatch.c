@@ -47,6 +47,8 @@ enum status dispatch_submit(struct daemon_state *context, struct request *reques
     case RUN_ON_COST_QUEUE:
         return cost_queue_submit(context->cost_queue, request,
                                  handler_cost(context, request), error);
+    case RUN_ON_FILE_PREDICTORS:
+        return pool_submit(context->file_predictors, request, error);
     case RUN_AT_ONCE: /* it needs a cold account (cold_account.h) */
     case RUN_AS_LONG_POLL:
     case RUN_ON_COLD_READ_POOL: break;

@@ -4,7 +4,8 @@
  * belongs to it.
  *
  *   row of the route ------------------------------> write queue, cold read pool,
- *                                                    pricers or cost queue
+ *                                                    pricers, cost queue or file
+ *                                                    predictors
  *   the request needs a cold account --------------> cold read pool
  *   its file goes to a bucket ---------------------> blob upload pool
  *   its prefetch is due (blob_prefetch.h) ---------> pricers or blob fetch pool

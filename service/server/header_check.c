@@ -2,6 +2,7 @@
 
 #include "service/access/access.h"
 #include "service/handlers/handlers.h"
+#include "service/handlers/predict_file.h"
 #include "service/http/admission.h"
 #include "service/http/body_digest.h"
 #include "service/http/request.h"
@@ -68,6 +69,8 @@ enum status header_check_run(struct daemon_state *context,
         status = begin_digest(check->digest, request, error);
     if (status == ST_OK && request->match.route->body == BODY_FILE)
         status = begin_upload(context, request, error);
+    if (status == ST_OK && request->match.route->body == BODY_ROWS)
+        status = predict_file_begin(&request->predict_file, context, request, error);
     if (status == ST_OK && *check->digest != NULL)
         upload_doubt(request->upload);
     return status;

@@ -26,6 +26,7 @@
 #include "service/audit/audit_event.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
+#include "service/handlers/predict_file.h"
 #include "service/handlers/write_queue.h"
 #include "service/http/admission.h"
 #include "service/http/body_digest.h"
@@ -42,6 +43,7 @@
 #include "service/process/daemon_state.h"
 #include "service/server/dispatch.h"
 #include "service/server/header_check.h"
+#include "service/server/rows_body.h"
 #include "service/threads/epoch_reclaim.h"
 #include "service/threads/long_polls.h"
 
@@ -148,12 +150,32 @@ static void handle_queued(struct daemon_state *context, struct request *first)
     daemon_state_guard(context);
 }
 
+/* On a file predictor, also while the body arrives. The reply is made when it has
+ * ended. */
+static void run_rows(struct daemon_state *context, struct request *request)
+{
+    struct session *session = session_of(request);
+    if (!rows_body_run(context, request))
+        return;
+    if (session->stage != STAGE_ANSWER)
+        resume(session);
+    else {
+        if (may_stay(session))
+            handler_handle(context, request);
+        finish(context, session);
+    }
+}
+
 void session_run(void *argument, void *item)
 {
     struct daemon_state *context = argument;
     struct request *request = item;
     if (request->ask == ASK_DUE)
         request->ask = ASK_DONE;
+    if (request->match.route->run == RUN_ON_FILE_PREDICTORS) {
+        run_rows(context, request);
+        return;
+    }
     if (!request->prefetch.is_due) {
         handle_queued(context, request);
         return;
@@ -247,6 +269,7 @@ void session_destroy(struct session *session)
     uint64_t body_bytes = session->request.body_capacity + session->reply_bytes;
     connection_deadline_request_done(session->connection->deadline);
     upload_abandon(sessions->context, session->request.upload);
+    predict_file_abandon(session->request.predict_file);
     body_digest_destroy(session->digest);
     request_fini(&session->request);
     free(session->path);
@@ -328,23 +351,31 @@ static enum MHD_Result admit(struct session *session)
 /* After a refusal the rest of the body is read and dropped, so that a body that ends
  * can be answered (libmicrohttpd answers before a body or after it); one that is too
  * long ends the connection. */
-static enum MHD_Result receive(struct session *session, const char *data, size_t size)
+static enum MHD_Result receive(struct session *session, const char *data, size_t *size)
 {
     struct request *request = &session->request;
     struct daemon_state *context = session->sessions->context;
+    struct connection_deadline *deadline = session->connection->deadline;
+    size_t received = *size;
+    *size = 0;
     if (session->refused.status != ST_OK) {
-        session->dropped += size;
-        connection_deadline_body_received(session->connection->deadline, size);
+        session->dropped += received;
+        connection_deadline_body_received(deadline, received);
         return session->dropped <= SESSION_DROPPED_MAX ? MHD_YES : MHD_NO;
     }
-    body_digest_take(session->digest, data, size);
-    enum status status =
-        request->match.route->body == BODY_FILE
-            ? upload_write(context, request->upload, data, size, &session->refused)
-            : request_body_append(request, session->sessions, data, size,
-                                  &session->refused);
-    if (status == ST_OK)
-        connection_deadline_body_received(session->connection->deadline, size);
+    struct error *refused = &session->refused;
+    size_t taken = received;
+    if (request->match.route->body == BODY_ROWS)
+        taken = rows_body_receive(request, session->sessions, deadline, data, received,
+                                  refused);
+    else if (request->match.route->body == BODY_FILE)
+        upload_write(context, request->upload, data, received, refused);
+    else
+        request_body_append(request, session->sessions, data, received, refused);
+    body_digest_take(session->digest, data, taken);
+    *size = received - taken;
+    if (refused->status == ST_OK)
+        connection_deadline_body_received(deadline, taken);
     else
         upload_abandon(context, request->upload);
     return MHD_YES;
@@ -368,6 +399,8 @@ static void check_body(struct session *session)
         else
             upload_abandon(session->sessions->context, request->upload);
     }
+    if (session->refused.status == ST_OK && request->predict_file != NULL)
+        predict_file_end(request->predict_file);
     if (session->refused.status == ST_OK && request->match.route->body == BODY_EMPTY &&
         !body_is_empty(request->body, request->body_size))
         error_set(&session->refused, ST_INVALID, "this request takes no body, or {}");
@@ -466,9 +499,7 @@ static enum MHD_Result step(struct session *session, const char *data, size_t *s
         return admit(session);
     if (*size == 0)
         return complete(session);
-    size_t received = *size;
-    *size = 0;
-    return receive(session, data, received);
+    return receive(session, data, size);
 }
 
 enum MHD_Result session_step(struct session *session, const char *method,

@@ -371,6 +371,20 @@ enum status blob_draft_create(struct blobs *blobs, struct blob_draft *draft,
     return ST_OK;
 }
 
+enum status blobs_unnamed_file(const struct blobs *blobs, int *file,
+                               struct error *error)
+{
+    char path[BLOB_PATH_SIZE];
+    blobs_path_of(blobs, path, "scratch/unnamed-XXXXXX");
+    int made = mkstemp(path);
+    if (made < 0)
+        return blob_failed(error, path);
+    fcntl(made, F_SETFD, FD_CLOEXEC);
+    unlink(path);
+    *file = made;
+    return ST_OK;
+}
+
 enum status blob_publish(const struct blobs *blobs, const struct blob_draft *draft,
                          struct error *error)
 {

@@ -79,6 +79,12 @@ void blobs_features_path(const struct blobs *blobs, char path[BLOB_PATH_SIZE]);
 /* path = the path of the socket `door` of a data directory. */
 void blob_door_path(const char *directory, char path[BLOB_PATH_SIZE]);
 
+/* Makes an empty file in scratch/ that has no name, so that it is gone when the caller
+ * closes *file, and opens it for reading and writing.
+ *   ST_IO  it cannot be made */
+enum status blobs_unnamed_file(const struct blobs *blobs, int *file,
+                               struct error *error);
+
 /* Removes the blobs for which keep returns false, and every other file of those folders
  * whose name is not a blob's. A file that cannot be removed is logged and left for the
  * next sweep.

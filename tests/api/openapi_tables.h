@@ -41,9 +41,9 @@
 static json_t *table_of_routes(void)
 {
     static const char *const bodies[] = {
-        [BODY_NONE] = "none",  [BODY_EMPTY] = "empty",      [BODY_JSON] = "json",
-        [BODY_LOGIN] = "json", [BODY_PATCH] = "patch",      [BODY_PREDICT] = "predict",
-        [BODY_FILE] = "file",  [BODY_OPTIONAL] = "optional"};
+        [BODY_NONE] = "none",  [BODY_EMPTY] = "empty",       [BODY_JSON] = "json",
+        [BODY_LOGIN] = "json", [BODY_PATCH] = "patch",       [BODY_PREDICT] = "predict",
+        [BODY_FILE] = "file",  [BODY_OPTIONAL] = "optional", [BODY_ROWS] = "rows"};
     json_t *list = json_array();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = route_at(i);

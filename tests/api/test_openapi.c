@@ -549,7 +549,10 @@ static void answer_problems(json_t *answers)
     struct problem whole = {"req_1", &failure,  true,   INFINITY,    true, 4,
                             &needed, available, orders, "max_share", 0.2,  NULL};
     for (size_t i = 1; i < sizeof statuses / sizeof *statuses; i++) {
-        struct faults faults = {2, {{FAULT_UNKNOWN, "/a", "a"}, {0, "?b", "b"}}};
+        struct faults faults = {
+            2,
+            {{.kind = FAULT_UNKNOWN, .pointer = "/a", .text = "a"},
+             {.pointer = "?b", .text = "b", .line = 3, .column = 2}}};
         struct error error = {.status = statuses[i], .pointer = "/a"};
         take_answer(answers, "Problem", problem_render(&error, NULL));
         error.faults = &faults;

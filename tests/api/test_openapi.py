@@ -22,7 +22,8 @@ import write_openapi  # noqa: E402
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BODY = {"json": "application/json", "predict": "application/json",
         "patch": "application/merge-patch+json",
-        "empty": "application/json", "optional": "application/json", "file": "application/octet-stream"}
+        "empty": "application/json", "optional": "application/json", "file": "application/octet-stream",
+        "rows": "text/csv"}
 failures = []
 
 

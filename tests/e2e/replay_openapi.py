@@ -405,6 +405,28 @@ def models(replay, published):
     replay.call("delete", "/v1/models/{id}", id=published[-1])
 
 
+def predict_files(replay):
+    """Trains on a table of its own: the examples of jobs read none."""
+    table = {"id": "rows", "format": "csv", "task": "classification", "privacy": "public",
+             "columns": [{"name": "x", "kind": "numeric", "range": [0, 1]},
+                         {"name": "y", "kind": "label", "values": ["a", "b"]}]}
+    replay.call("post", "/v1/datasets", table)
+    replay.call("put", "/v1/datasets/{id}/files/{name}", b"0,a\n1,b\n", id="rows", name="data")
+    replay.call("post", "/v1/datasets/{id}:import", id="rows")
+    while replay.call("get", "/v1/datasets/{id}", id="rows")[1]["state"] == "IMPORTING":
+        time.sleep(0.05)
+    _, job = replay.call("post", "/v1/jobs", {"dataset": "rows", "model": {"preset": "linear"},
+                                              "algorithm": {"name": "sgd"}, "batch_size": 2, "steps": 2})
+    while job["state"] in ("QUEUED", "RUNNING"):
+        _, job = replay.call("get", "/v1/jobs/{id}", query="?wait=10", id=job["id"])
+    file = "/v1/models/{id}:predict-file"
+    _, answer = replay.call("post", file, b"0\n1\n", id=job["model"])
+    if answer.count(b"\n") != 3:
+        replay.failures.append(f"a file of two rows is answered {answer}")
+    replay.call("post", file, b"0\nmany\n", id=job["model"])
+    replay.call("post", file, b"0\n", id="mdl_" + UNKNOWN)
+
+
 def fetches(replay):
     """Uses its own dataset, so that nothing waits for a fetch that never ends."""
     names = {"id": "fetched", "name": "data"}
@@ -561,6 +583,7 @@ def main(base, data_dir):
     statistics(replay)
     files(replay)
     models(replay, published)
+    predict_files(replay)
     fetches(replay)
     webhooks(replay)
     rest(replay)

@@ -1,5 +1,6 @@
 #include "engine/data/readers/csv_cells.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct csv_cursor csv_cursor_at(const struct line *line)
@@ -89,6 +90,26 @@ enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                : cut_plain(reading, cursor, &cut->cell);
 }
 
+enum status csv_cells_cut_all(struct reading *reading, const struct line *line,
+                              struct csv_cell *cells, const size_t *places,
+                              size_t count)
+{
+    struct csv_cursor cursor = csv_cursor_at(line);
+    for (;; cursor.column++, cursor.at++) {
+        if (cursor.column == count)
+            return csv_cells_refuse_count(reading, line, count + 1);
+        enum status status =
+            csv_cells_cut(reading, &cursor, &cells[places[cursor.column]]);
+        if (status != ST_OK)
+            return status;
+        if (cursor.at == cursor.end)
+            break;
+    }
+    if (cursor.column + 1 < count)
+        return csv_cells_refuse_count(reading, line, cursor.column + 1);
+    return ST_OK;
+}
+
 static size_t count_of(const struct line *line, char separator)
 {
     size_t count = 0;
@@ -100,7 +121,7 @@ static size_t count_of(const struct line *line, char separator)
 bool csv_cells_find_delimiter(enum delimiter *other, const struct reading *reading,
                               const struct line *line)
 {
-    size_t count = reading->schema->column_count;
+    size_t count = reading_cells(reading);
     for (int i = 0; i < DELIMITER_COUNT; i++) {
         *other = (enum delimiter)i;
         if (*other != reading->schema->dialect.delimiter && count > 1 &&
@@ -123,20 +144,36 @@ enum status csv_cells_refuse_delimiter(struct reading *reading, const struct lin
                               : ", and \"decimal\" if numbers have a comma");
 }
 
+/* Writes what the cells of a line are. */
+static void describe_cells(char *text, size_t size, const struct reading *reading)
+{
+    size_t declared = reading->schema->column_count, cells = reading_cells(reading);
+    if (!reading->predicts)
+        snprintf(text, size,
+                 "%zu columns are declared, the label and ignored ones among them",
+                 declared);
+    else if (reading->cells > 0)
+        snprintf(text, size, "the first line has %zu", cells);
+    else
+        snprintf(
+            text, size,
+            "a row has the %zu declared columns, or only the %u that make features",
+            declared, schema_cells(reading->schema));
+}
+
 enum status csv_cells_refuse_count(struct reading *reading, const struct line *line,
                                    size_t cells)
 {
-    size_t count = reading->schema->column_count;
+    char expected[160];
+    size_t count = reading_cells(reading);
     const bool lone = cells == 1 && count > 1;
     enum delimiter other;
     if (csv_cells_find_delimiter(&other, reading, line))
         return csv_cells_refuse_delimiter(reading, line, other);
+    describe_cells(expected, sizeof expected, reading);
     return reading_refuse(
-        reading, line->number, 0,
-        "the line has %s%zu cells, %zu columns are declared, the label and ignored "
-        "ones "
-        "among them%s%s%s",
-        cells > count ? "more than " : "", cells > count ? count : cells, count,
+        reading, line->number, 0, "the line has %s%zu cells, %s%s%s%s",
+        cells > count ? "more than " : "", cells > count ? count : cells, expected,
         lone ? "; it contains no " : "",
         lone ? delimiter_name(reading->schema->dialect.delimiter) : "",
         lone ? ", the delimiter" : "");

@@ -39,13 +39,20 @@ struct csv_cursor csv_cursor_at(const struct line *line);
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
                           struct csv_cell *cut);
 
+/* Splits a record into its count cells. Cell i goes to cells[places[i]].
+ *   ST_IMPORT_FAILED  the quotes violate RFC 4180, or there is another number of
+ *                     cells */
+enum status csv_cells_cut_all(struct reading *reading, const struct line *line,
+                              struct csv_cell *cells, const size_t *places,
+                              size_t count);
+
 /* Finds a delimiter other than the declared one that would split the line into the
  * declared number of cells. Returns false if there is none. */
 bool csv_cells_find_delimiter(enum delimiter *other, const struct reading *reading,
                               const struct line *line);
 
 /* Refuse a line whose cells have a delimiter other than the declared one, and a line
- * that does not have the declared number of cells. */
+ * that has cells cells in place of those that it must have (reading_cells). */
 enum status csv_cells_refuse_delimiter(struct reading *reading, const struct line *line,
                                        enum delimiter other);
 enum status csv_cells_refuse_count(struct reading *reading, const struct line *line,

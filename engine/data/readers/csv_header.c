@@ -47,12 +47,13 @@ static void meet(struct header *header, struct csv_cell *cut)
     header->found[place] = true;
 }
 
-/* Returns the first declared column that the header lacks, or NULL. */
+/* Returns the first declared column that the header lacks and must have, or NULL. */
 static const char *missing_name(const struct header *header)
 {
     const struct schema *schema = header->reading->schema;
     for (size_t i = 0; i < schema->column_count; i++)
-        if (!header->found[i])
+        if (!header->found[i] &&
+            (!header->reading->predicts || schema_is_feature(&schema->columns[i])))
             return schema->columns[i].name;
     return NULL;
 }
@@ -70,7 +71,9 @@ static enum status judge(const struct header *header, const struct line *line)
     const char *missing = missing_name(header);
     char lacks[NAME_SHOWN + 32] = "";
     struct cell unknown = header->unknown.cell, twice = header->twice.cell;
-    if (header->matches == 0 && header->cells != reading->schema->column_count)
+    const bool lone = header->cells == 1;
+    if (header->matches == 0 && header->cells != reading->schema->column_count &&
+        (lone || !reading->predicts))
         return csv_cells_refuse_count(reading, line, header->cells);
     if (header->matches == 0)
         return reading_refuse(reading, line->number, 0,
@@ -109,7 +112,7 @@ static enum status meet_all(struct header *header, const struct line *line)
 }
 
 enum status csv_header_read(struct reading *reading, const struct line *line,
-                            size_t *places)
+                            size_t *places, size_t *cells)
 {
     const struct schema *schema = reading->schema;
     struct header header = {.reading = reading, .places = places};
@@ -126,6 +129,8 @@ enum status csv_header_read(struct reading *reading, const struct line *line,
         status = meet_all(&header, line);
     if (status == ST_OK)
         status = judge(&header, line);
+    if (status == ST_OK)
+        *cells = header.cells;
     string_index_destroy(header.names);
     free(header.found);
     free(names);

@@ -12,12 +12,13 @@
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/reading.h"
 
-/* places (columns): places[i] = the declared column that is column i of the file. The
- * function splits the line's text in place.
- *   ST_IMPORT_FAILED  the header does not name each declared column once, and only
- *                     these
+/* places (columns): places[i] = the declared column that is column i of the file, i <
+ * *cells. The function splits the line's text in place. For predictions the header may
+ * lack columns that make no features; else *cells is the number of columns.
+ *   ST_IMPORT_FAILED  the header does not name each column that it must have once, or
+ *                     names others than the declared ones
  *   ST_NO_MEMORY */
 enum status csv_header_read(struct reading *reading, const struct line *line,
-                            size_t *places);
+                            size_t *places, size_t *cells);
 
 #endif

@@ -16,8 +16,10 @@ enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
                            struct error *error)
 {
     size_t features = 0;
-    *plain =
-        (struct csv_plain){.schema = schema, .encoders = encoders, .places = places};
+    *plain = (struct csv_plain){.schema = schema,
+                                .encoders = encoders,
+                                .cells = schema->column_count,
+                                .places = places};
     plain->offsets = calloc(schema->column_count, sizeof *plain->offsets);
     if (plain->offsets == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the columns");
@@ -119,12 +121,11 @@ bool csv_plain_read(const struct csv_plain *plain, float *features,
                                   dialect.decimal_comma,
                                   delimiter_sign(dialect.delimiter),
                                   delimiter_second_blank(dialect.delimiter)};
-    size_t count = plain->schema->column_count;
-    for (size_t i = 0; i < count; i++, text++) {
+    for (size_t i = 0; i < plain->cells; i++, text++) {
         if (!read_cell(&record, plain->places[i], &text))
             return false;
         if (text == record.end)
-            return i + 1 == count;
+            return i + 1 == plain->cells;
     }
     return false; /* there is a delimiter after the last cell */
 }

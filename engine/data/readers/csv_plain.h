@@ -19,11 +19,13 @@
 struct csv_plain {
     const struct schema *schema;
     const struct encoder *encoders; /* (columns) in declared order */
-    const size_t *places; /* (columns) the declared column of each column of the file */
+    size_t cells; /* of a record: one for each column, or fewer for predictions */
+    const size_t *places; /* (cells) the declared column of each column of the file */
     size_t *offsets;      /* (columns) a declared column's first feature */
 };
 
-/* The caller keeps the arrays and may still change places.
+/* The caller keeps the arrays and may still change places, and cells, which is the
+ * number of columns.
  *   ST_NO_MEMORY  no room for offsets; plain is then as after csv_plain_fini */
 enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
                            const struct encoder *encoders, const size_t *places,

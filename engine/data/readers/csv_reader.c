@@ -4,20 +4,20 @@
  * There is one file, data. Its cells are
  * the declared columns, in the declared order or in the order of the file's header.
  *
- * next_record takes a line, and the following lines as long as a quote is open. A
- * header, if declared, gives the order of the columns in the file (csv_header.h). A
- * record without quotes is read in one pass (csv_plain.h). A record with quotes, or
- * with a fault, takes the slower path: cut splits it (csv_cells.h) and stores each cell
- * at the index of its declared column, so that read_cells encodes the cells in the
- * declared order. Errors name the line and the cell of the file. */
+ * The text comes record by record (csv_record.h). A header, if declared, gives the order
+ * of the columns in the file (csv_header.h). A record without quotes is read in one pass
+ * (csv_plain.h). A record with quotes, or with a fault, takes the slower path: it is
+ * split (csv_cells.h) and each cell stored at the index of its declared column, so that
+ * read_cells encodes the cells in the declared order. Errors name the line and the cell
+ * of the file. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "engine/data/encode.h"
 #include "engine/data/readers/csv_cells.h"
 #include "engine/data/readers/csv_header.h"
 #include "engine/data/readers/csv_plain.h"
+#include "engine/data/readers/csv_record.h"
 #include "engine/data/readers/import_report.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/persons.h"
@@ -33,7 +33,6 @@ struct csv {
     /* (columns) places[i] is the declared column that is column i of the file. */
     size_t *places;
     struct csv_plain plain;
-    bool quoted; /* the current record has a quote */
     uint64_t records;
     struct error reason; /* why a cell cannot be encoded */
     /* Where the first fault is, if there is a report. Line 0: there is none. */
@@ -54,84 +53,6 @@ static void cut_any(struct csv *csv, const struct line *line)
         CHECK(csv_cells_cut(csv->reading, &cursor, cut) == ST_OK);
         ended = cursor.at == cursor.end;
         cursor.at += !ended;
-    }
-}
-
-/* Splits a record into its cells; their number must be the number of columns. */
-static enum status cut(struct csv *csv, const struct line *line)
-{
-    size_t count = csv->reading->schema->column_count;
-    struct csv_cursor cursor = csv_cursor_at(line);
-    for (;; cursor.column++, cursor.at++) {
-        if (cursor.column == count)
-            return csv_cells_refuse_count(csv->reading, line, count + 1);
-        enum status status = csv_cells_cut(csv->reading, &cursor,
-                                           &csv->cells[csv->places[cursor.column]]);
-        if (status != ST_OK)
-            return status;
-        if (cursor.at == cursor.end)
-            break;
-    }
-    if (cursor.column + 1 < count)
-        return csv_cells_refuse_count(csv->reading, line, cursor.column + 1);
-    return ST_OK;
-}
-
-static bool quotes_are_open(const char *text, size_t size)
-{
-    bool open = false;
-    const char *end = text + size;
-    while ((text = memchr(text, '"', (size_t)(end - text))) != NULL) {
-        open = !open;
-        text++;
-    }
-    return open;
-}
-
-/* A record continues on the next line as long as it has an odd number of quotes. */
-static enum status next_record(struct csv *csv, struct line *line, bool *more)
-{
-    struct reading *reading = csv->reading;
-    enum status status = lines_next(csv->lines, line, more, reading->error);
-    reading->place.line = line->number;
-    if (status != ST_OK || !*more)
-        return status;
-    csv->quoted = memchr(line->text, '"', line->size) != NULL;
-    if (reading->takes_any) /* a record may not change where the next one begins */
-        return ST_OK;
-    bool open = csv->quoted && quotes_are_open(line->text, line->size), longer = open;
-    while (open && longer) {
-        size_t before = line->size;
-        status = lines_extend(csv->lines, line, &longer, reading->error);
-        if (status != ST_OK) {
-            reading->place.line = 0;
-            return status;
-        }
-        open ^= quotes_are_open(line->text + before, line->size - before);
-    }
-    return ST_OK;
-}
-
-/* An empty last line, which editors add, is not a record; with only one column it is an
- * empty cell. */
-static bool is_empty(const struct csv *csv, const struct line *line)
-{
-    const struct schema *schema = csv->reading->schema;
-    const char second = delimiter_second_blank(schema->dialect.delimiter);
-    if (schema->column_count == 1)
-        return false;
-    for (size_t i = 0; i < line->size; i++) {
-        if (line->text[i] != ' ' && line->text[i] != second)
-            return false;
-    }
-    return true;
-}
-
-static void skip_byte_order_mark(struct line *line)
-{
-    if (line->size >= 3 && memcmp(line->text, "\xef\xbb\xbf", 3) == 0) {
-        line->text += 3;
-        line->size -= 3;
     }
 }
 
@@ -227,7 +148,8 @@ static enum status encode_cells(struct csv *csv, const struct line *line,
 static enum status read_cells(struct csv *csv, const struct line *line, float *features,
                               struct csv_target *target)
 {
-    enum status status = cut(csv, line);
+    enum status status = csv_cells_cut_all(csv->reading, line, csv->cells, csv->places,
+                                           csv->plain.cells);
     return status == ST_OK ? encode_cells(csv, line, features, target) : status;
 }
 
@@ -257,13 +179,14 @@ static enum status read_reported(struct csv *csv, const struct line *line,
     return ST_INVALID;
 }
 
-static enum status add_record(struct csv *csv, const struct line *line)
+static enum status add_record(struct csv *csv, const struct csv_record *record)
 {
+    const struct line *line = &record->line;
     struct matrix_writer *writer = csv->reading->writer;
     struct csv_target target;
     size_t room;
     float *features = matrix_writer_rows(writer, &room);
-    bool plain = !csv->quoted &&
+    bool plain = !record->quoted &&
                  csv_plain_read(&csv->plain, features, &target, line->text, line->size);
     enum status status = ST_OK;
     if (!plain && csv->reading->takes_any)
@@ -287,24 +210,20 @@ static enum status add_record(struct csv *csv, const struct line *line)
 static enum status read_records(struct csv *csv)
 {
     struct reading *reading = csv->reading;
-    bool header = reading->schema->header, first = true;
+    bool header = reading->schema->header;
     for (;;) {
-        struct line line;
+        struct csv_record record;
         bool more;
-        enum status status = next_record(csv, &line, &more);
+        enum status status = csv_record_next(reading, csv->lines, &record, &more);
         if (status != ST_OK || !more)
             return status;
-        if (first)
-            skip_byte_order_mark(&line);
-        first = false;
-        if (is_empty(csv, &line))
-            continue;
         /* A first line that is no header could be a record. If no record may decide
          * anything about the others, the columns have the declared order. */
         if (header && !reading->takes_any)
-            status = csv_header_read(reading, &line, csv->places);
+            status =
+                csv_header_read(reading, &record.line, csv->places, &csv->plain.cells);
         else if (!header)
-            status = add_record(csv, &line);
+            status = add_record(csv, &record);
         header = false;
         if (status != ST_OK)
             return status;

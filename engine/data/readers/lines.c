@@ -1,6 +1,7 @@
 /* The buffer holds the whole current line and the bytes that were read after it. If the
  * rest of the buffer is too short for another read, read_more moves the current line to
- * the beginning of the buffer. */
+ * the beginning of the buffer. Text that is fed goes to the same place; a line that is
+ * not complete yet is searched again from its beginning when more has come. */
 #include "engine/data/readers/lines.h"
 
 #include <stdlib.h>
@@ -15,14 +16,16 @@ enum {
 };
 
 struct lines {
-    struct source *source;
-    size_t begin;    /* where the current line begins */
-    size_t scanned;  /* no line end between the current line's end and here */
-    size_t end;      /* end of the bytes that were read */
+    struct source *source; /* NULL: the text is fed */
+    size_t begin;          /* where the current line begins */
+    size_t scanned;        /* no line end between the current line's end and here */
+    size_t end;            /* end of the bytes that were read */
     size_t carriage; /* the first carriage return from scanned on; end: there is none.
                         If it is before scanned, it must be searched again. */
     uint64_t count;  /* line ends so far */
-    bool ended;      /* the source has no more */
+    uint64_t before; /* line ends before the current line */
+    bool ended;      /* there is no more text */
+    bool waits;      /* lines_wait */
     bool cuts_long;  /* a line longer than LINE_SIZE_MAX is cut */
     bool is_cut;     /* the rest of the current line is still to be passed */
     char buffer[BUFFER_SIZE];
@@ -35,8 +38,8 @@ struct lines *lines_create(struct source *source)
         return NULL;
     lines->source = source;
     lines->begin = lines->scanned = lines->end = lines->carriage = 0;
-    lines->count = 0;
-    lines->ended = lines->cuts_long = lines->is_cut = false;
+    lines->count = lines->before = 0;
+    lines->ended = lines->waits = lines->cuts_long = lines->is_cut = false;
     return lines;
 }
 
@@ -55,15 +58,20 @@ static void find_carriage(struct lines *lines, size_t from)
     lines->carriage = found != NULL ? (size_t)(found - lines->buffer) : lines->end;
 }
 
+/* Moves the current line to the beginning of the buffer. */
+static void make_room(struct lines *lines)
+{
+    memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
+    lines->scanned -= lines->begin;
+    lines->carriage -= lines->begin;
+    lines->end -= lines->begin;
+    lines->begin = 0;
+}
+
 static enum status read_more(struct lines *lines, struct error *error)
 {
-    if (BUFFER_SIZE - lines->end < READ_SIZE) {
-        memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
-        lines->scanned -= lines->begin;
-        lines->carriage -= lines->begin;
-        lines->end -= lines->begin;
-        lines->begin = 0;
-    }
+    if (BUFFER_SIZE - lines->end < READ_SIZE)
+        make_room(lines);
     size_t got, before = lines->end;
     enum status status =
         source_read(lines->source, lines->buffer + lines->end, READ_SIZE, &got, error);
@@ -76,13 +84,54 @@ static enum status read_more(struct lines *lines, struct error *error)
     return ST_OK;
 }
 
+size_t lines_feed(struct lines *lines, const char *text, size_t size)
+{
+    lines->begin = lines->scanned;
+    if (lines->carriage < lines->scanned)
+        find_carriage(lines, lines->scanned);
+    if (BUFFER_SIZE - lines->end < size)
+        make_room(lines);
+    size_t before = lines->end, room = BUFFER_SIZE - lines->end;
+    size_t taken = size < room ? size : room;
+    memcpy(lines->buffer + before, text, taken);
+    lines->end += taken;
+    if (lines->carriage == before)
+        find_carriage(lines, before);
+    return taken;
+}
+
+void lines_feed_end(struct lines *lines)
+{
+    lines->ended = true;
+}
+
+size_t lines_held(const struct lines *lines)
+{
+    return lines->end - lines->scanned;
+}
+
+bool lines_wait(const struct lines *lines)
+{
+    return lines->waits;
+}
+
+/* Begins the current line again, because it is not complete yet. */
+static void wait_for_more(struct lines *lines)
+{
+    lines->scanned = lines->begin;
+    lines->count = lines->before;
+    lines->waits = true;
+    find_carriage(lines, lines->begin);
+}
+
 /* The end of the line being read. */
 struct ending {
     enum {
         ENDING_SIGN,
         ENDING_FILE,
+        ENDING_WAIT,
         ENDING_NONE
-    } kind;      /* NONE: not within the limit */
+    } kind;      /* WAIT: not fed yet; NONE: not within the limit */
     size_t at;   /* end of the line's text */
     size_t next; /* where the next line begins */
 };
@@ -116,6 +165,10 @@ static enum status find_ending(struct lines *lines, struct ending *ending,
                                struct error *error)
 {
     while (!find_ending_here(lines, ending)) {
+        if (lines->source == NULL) {
+            ending->kind = ENDING_WAIT;
+            return ST_OK;
+        }
         lines->scanned = ending->at;
         enum status status = read_more(lines, error);
         if (status != ST_OK)
@@ -164,14 +217,21 @@ enum status lines_next(struct lines *lines, struct line *line, bool *more,
                        struct error *error)
 {
     struct ending ending;
+    lines->waits = false;
     line->number = 0;
     enum status status = pass_rest(lines, error);
     lines->begin = lines->scanned;
+    lines->before = lines->count;
     if (status == ST_OK)
         status = find_ending(lines, &ending, error);
     if (status != ST_OK)
         return status;
     line->number = lines->count + 1;
+    if (ending.kind == ENDING_WAIT) {
+        wait_for_more(lines);
+        *more = false;
+        return ST_OK;
+    }
     if (ending.kind == ENDING_NONE && lines->cuts_long) {
         *more = lines->is_cut = true;
         lines->scanned = lines->begin + LINE_SIZE_MAX;
@@ -192,9 +252,15 @@ enum status lines_extend(struct lines *lines, struct line *line, bool *more,
 {
     size_t held = lines->scanned - lines->begin;
     struct ending ending;
+    lines->waits = false;
     enum status status = find_ending(lines, &ending, error);
     if (status != ST_OK)
         return status;
+    if (ending.kind == ENDING_WAIT) {
+        wait_for_more(lines);
+        *more = false;
+        return ST_OK;
+    }
     *more = ending.kind == ENDING_SIGN ||
             (ending.kind == ENDING_FILE && ending.at > lines->begin + held);
     if (!*more) {

@@ -1,6 +1,7 @@
 /*
- * lines.h - splits a source into lines. The current line is in memory as a whole. A
- * line ends at a line feed, a carriage return, both in this order, or with the file.
+ * lines.h - splits text into lines. The text is read from a source, or is fed by the
+ * caller as it arrives. The current line is in memory as a whole. A line ends at a line
+ * feed, a carriage return, both in this order, or with the text.
  *
  * Threads: one caller.
  */
@@ -24,12 +25,28 @@ struct line {
     uint64_t number; /* its first line in the file, from 1 */
 };
 
-/* The caller keeps the source. Returns NULL if there is no memory. */
+/* The caller keeps the source; NULL: the text is fed. Returns NULL if there is no
+ * memory. */
 struct lines *lines_create(struct source *source);
 void lines_destroy(struct lines *lines); /* NULL is allowed; zeroes */
 
 /* From now on a line longer than LINE_SIZE_MAX is cut there, instead of being refused. */
 void lines_cut_long(struct lines *lines);
+
+/* Takes the next bytes of a text that is fed, as many as there is room for, and returns
+ * their number. At least LINE_SIZE_MAX bytes that no line has used fit. The current line
+ * is then invalid. */
+size_t lines_feed(struct lines *lines, const char *text, size_t size);
+/* The text that is fed has ended. */
+void lines_feed_end(struct lines *lines);
+
+/* Returns how many bytes were read that no line has used. */
+size_t lines_held(const struct lines *lines);
+
+/* Returns whether lines_next or lines_extend has just given nothing because bytes were
+ * not fed yet. Lines then begin again with the line that lines_next gave last, or was
+ * to give. */
+bool lines_wait(const struct lines *lines);
 
 /* Reads the next line; the previous line is then invalid. *more is false at the end of
  * the file. line->number is set on failure too: 0 if the fault is in the file as a

@@ -33,6 +33,11 @@ enum status reading_begin(struct reading *reading, enum element element)
     return matrix_writer_begin(reading->writer, &shape, reading->error);
 }
 
+size_t reading_cells(const struct reading *reading)
+{
+    return reading->cells > 0 ? reading->cells : reading->schema->column_count;
+}
+
 enum status reading_refuse(struct reading *reading, uint64_t line, uint64_t column,
                            const char *format, ...)
 {

@@ -35,6 +35,12 @@ struct reading {
     bool takes_any;
     /* Receives every fault of a table; NULL: the first fault ends the import. */
     struct import_report *report;
+
+    /* Of csv: rows are read for predictions, so that only the columns that make features
+     * are needed (csv_rows.h). Then cells is the number of cells of each row; 0: it is
+     * not known yet. */
+    bool predicts;
+    size_t cells;
 };
 
 /* Opens an uploaded file, by its index in the schema's files. Later failures name this
@@ -49,6 +55,9 @@ enum status reading_check_scale(struct reading *reading);
 
 /* Calls matrix_writer_begin for the schema's features and classes. */
 enum status reading_begin(struct reading *reading, enum element element);
+
+/* Returns how many cells a csv record must have. */
+size_t reading_cells(const struct reading *reading);
 
 /* Reports a failure at line and column of the file being read, and returns
  * ST_IMPORT_FAILED. */

@@ -214,13 +214,9 @@ static void only_what_shows_nothing_is_told_to_any_host(void **state)
 static void what_changes_something_names_its_act(void **state)
 {
     (void)state;
-    static const char *const idle[] = {"dataset_check",
-                                       "job_estimate",
-                                       "statistics_estimate",
-                                       "charge_estimate",
-                                       "sweep_estimate",
-                                       "model_predict",
-                                       NULL};
+    static const char *const idle[] = {
+        "dataset_check",  "job_estimate",  "statistics_estimate", "charge_estimate",
+        "sweep_estimate", "model_predict", "model_predict_file",  NULL};
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = route_at(i);
         bool reads = strcmp(route->method, "GET") == 0;

@@ -186,9 +186,14 @@ static void all_faults_are_listed_and_the_first_is_the_detail(void **state)
     (void)state;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    fault_add(&error, &(struct fault){FAULT_UNKNOWN, "/a", "no such member"});
-    fault_add(&error, &(struct fault){FAULT_REPEATED, "?wait", "stands twice"});
-    fault_add(&error, &(struct fault){FAULT_MISSING, "", "is required"});
+    fault_add(&error, &(struct fault){.kind = FAULT_UNKNOWN,
+                                      .pointer = "/a",
+                                      .text = "no such member"});
+    fault_add(&error, &(struct fault){.kind = FAULT_REPEATED,
+                                      .pointer = "?wait",
+                                      .text = "stands twice"});
+    fault_add(&error, &(struct fault){
+                          .kind = FAULT_MISSING, .pointer = "", .text = "is required"});
     assert_string_equal(error.pointer, "/a");
     json_auto_t *root = render(&error, NULL);
     const json_t *errors = json_object_get(root, "errors");
@@ -205,9 +210,10 @@ static void faults_are_kept_up_to_their_limit(void **state)
     struct faults faults = {0};
     struct error error = {.faults = &faults};
     for (size_t i = 0; i < LIMIT_FAULTS + 3; i++)
-        assert_int_equal(
-            fault_add(&error, &(struct fault){FAULT_INVALID, "/a", "is wrong"}),
-            ST_INVALID);
+        assert_int_equal(fault_add(&error, &(struct fault){.kind = FAULT_INVALID,
+                                                           .pointer = "/a",
+                                                           .text = "is wrong"}),
+                         ST_INVALID);
     assert_int_equal(faults.count, LIMIT_FAULTS);
     assert_int_equal(fault_add(NULL, &faults.list[0]), ST_INVALID);
     error = (struct error){0};
