@@ -2,6 +2,7 @@
 // A suggestion is a button: nothing of the file is in the declaration before its owner has pressed it.
 import {html, nothing} from './lit-html.js';
 import {hasWords, isNumeric, isUsed} from './declaration.js';
+import {columnFaults} from './import_report.js';
 import {inWords} from './schema_form.js';
 
 const kinds = [['numeric', 'number'], ['categorical', 'words'], ['boolean', 'yes or no'], ['date', 'date'], ['hashed', 'codes, hashed'], ['label', 'predicted'],
@@ -26,8 +27,8 @@ function suggestions(column, {task, isPartial}) {
   return found;
 }
 
-// Makes the row of column i. page: {form, errors, isPartial, draw}.
-export function columnRow(column, i, {form, errors, isPartial, draw}) {
+// Makes the row of column i. page: {form, errors, isPartial, report, draw}.
+export function columnRow(column, i, {form, errors, isPartial, report, draw}) {
   const change = (changes) => {
     Object.assign(column, changes, 'kind' in changes && {chosen: true});
     draw();
@@ -59,7 +60,7 @@ export function columnRow(column, i, {form, errors, isPartial, draw}) {
   return html`<tr><td data-name="Column">${form.header ? html`<b>${name}</b>` : cell('name', 'Name', 'text')}</td>
     <td data-name="Kind"><select aria-label="Kind of ${name}" @change=${({target}) => change({kind: target.value})}>
       ${kinds.map(([one, word]) => html`<option value=${one} ?selected=${one === kind}>${word}</option>`)}</select></td>
-    <td data-name="Range or values">${needs()}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}
+    <td data-name="Range or values">${needs()}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}${columnFaults(report, i)}
       ${suggestions(column, {task: form.task, isPartial}).map(([text, button, changes]) => html`<p class="suggestion"><small>From your file: ${text}</small> <button type="button" class="button"
         aria-label="${button}: ${name}" @click=${() => change(changes)}>${button}</button></p>`)}</td>
     <td data-name="If empty">${isUsed(column) ? fillers() : nothing}</td></tr>`;

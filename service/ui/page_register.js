@@ -9,6 +9,7 @@ import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, 
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {remember} from './grant_card.js';
+import {addTo, reportCard} from './import_report.js';
 import {trouble} from './notice.js';
 import {openFields, openWords} from './open_fields.js';
 import {choice, field, input, inWords, read} from './schema_form.js';
@@ -18,11 +19,11 @@ const kept = [['', '16 (default)'], ...['1', '2', '4', '8'].map((rows) => [rows,
 const COLUMNS_SHOWN = 200;
 
 // Makes the error of an import that failed, with the place in the file.
-function refused({code, detail, file, line, column}) {
+function refused({code, detail, file, line, column, report}) {
   if (code === 'invalid_argument') return Object.assign(new Error(detail), {errors: [{pointer: '/acknowledge', detail}], body: {}});
   const place = [file && `file ${file}`, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
   return Object.assign(new Error(`The file was not imported: ${detail}${place ? ` (${place})` : ''}.`),
-    {body: {advice: 'Correct the declaration or the file and send both again: nothing was spent.'}});
+    {report, body: {advice: 'Correct the declaration and import again, or choose another file: nothing was spent.'}});
 }
 
 // Returns the element of the field that an error's pointer names: the field itself, or the first one inside it.
@@ -44,6 +45,8 @@ class Page {
     this.asked = []; // confirmations that the import asked for, which finds out n
     this.arrived = null; // the body whose files have arrived, while the import waits for a confirmation
     this.problem = null;
+    this.sent = {}; // the files that have arrived under this name and format: they need not be sent again
+    this.report = null; // all faults of the file, from the import that was refused
     this.step = null; // the current step, and the share of it that is done
     this.key = keyring();
     view.title('Register · epsilond');
@@ -65,6 +68,8 @@ class Page {
   set(name, value) {
     this.form[name] = value;
     if (name === 'missing') this.lookAgain();
+    if (name === 'format' || name === 'id') this.sent = {};
+    if (name === 'format' || name === 'id') this.report = null;
     if (name === 'epsilon') this.form.confirmed.delete(WEAK_EPSILON);
     if (name === 'delta') this.form.confirmed.delete(WEAK_DELTA);
     if (name === 'delta') this.asked = [];
@@ -74,7 +79,7 @@ class Page {
   async take(name, file) {
     if (!file) return;
     this.files[name] = file;
-    this.arrived = null;
+    this.arrived = this.report = null;
     if (this.form.format === 'csv' && name === 'data') {
       ({text: this.head, isPartial: this.isPartial} = await head(file));
       this.look();
@@ -130,7 +135,10 @@ class Page {
       if (this.arrived !== JSON.stringify(body)) {
         this.show('Promising');
         const made = await post('/v1/datasets', body, {key: this.key(body)});
-        for (const name of filesOf(this.form)) await this.bring(`${path}/files/${name}`, name);
+        for (const name of filesOf(this.form)) {
+          if (this.places[name]?.url || this.sent[name] !== this.files[name]) await this.bring(`${path}/files/${name}`, name);
+          this.sent[name] = this.files[name];
+        }
         if (barred(made.grant)) remember(made.id);
         if (barred(made.grant)) return this.view.go(`/ui/datasets/${made.id}`);
       }
@@ -140,6 +148,13 @@ class Page {
     } catch (error) {
       this.fail(error.code === 'import_failed' ? refused(error.body) : error);
     }
+  }
+
+  // Adds the undeclared words that the user has confirmed, and imports the file that is there.
+  addWords() {
+    for (const {index, words} of this.report.columns) addTo(this.form.columns[index], words);
+    this.report = null;
+    this.attempt();
   }
 
   async bring(path, name) {
@@ -180,6 +195,8 @@ class Page {
     if (error.name === 'AbortError') return;
     this.step = null;
     this.problem = error;
+    this.report = error.report ?? null;
+    if (!this.report) this.sent = {}; // without a report it is not known whether the file is there
     const asked = askedBy(error).filter((name) => name === WEAK_DELTA);
     if (asked.length) [this.asked, this.arrived] = [asked, JSON.stringify(declarationOf(this.form))];
     this.draw();
@@ -255,7 +272,8 @@ class Page {
       <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${this.leftOut()}
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
-          <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => columnRow(column, i, {form, errors: this.errors, isPartial: this.isPartial, draw: () => this.draw()}))}</tbody></table></div>`}
+          <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => columnRow(column, i, {form, errors: this.errors, isPartial: this.isPartial, report: this.report, draw: () => this.draw()}))}</tbody></table></div>`}
+      ${reportCard(this.report, () => this.addWords())}
       ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
   }
 

@@ -105,6 +105,27 @@ class Registering(unittest.TestCase):
             datasets.register("no-file", "/no/such/file.csv", public=True, **TABLE)
         self.assertNotIn("no-file", datasets)
 
+    def test_all_faults_are_in_the_exception_and_the_file_is_not_sent_again(self):
+        datasets = kit.client().datasets
+        columns = [{"name": "age", "kind": "numeric", "range": [0, 120]},
+                   {"name": "work", "kind": "categorical", "values": ["clerk"]},
+                   {"name": "ill", "kind": "label", "values": ["no", "yes"]}]
+        rows = b"".join(b"%d,clerk,%s\n" % (row % 90, b"yes" if row % 2 else b"no") for row in range(60))
+        declared = {"epsilon": 1, "delta": 1e-5, "format": "csv", "header": False}
+        with self.assertRaises(epsilond.ImportFailed) as caught:
+            datasets.register("reported", rows + b"7,nurse,no\n,smith,no\n8,nurse,yes\n", columns=columns, **declared)
+        failed = caught.exception
+        self.assertEqual(failed.words, {"work": ["nurse", "smith"]})
+        self.assertEqual(failed.report["faults"], 4)
+        self.assertEqual(failed.report["columns"][0]["cells"][0]["line"], 62)
+        self.assertIn("1 in age, 3 in work", str(failed))
+        self.assertNotIn("nurse", str(failed))  # messages are logged
+        columns[0]["default"] = 40
+        columns[1]["values"] += failed.words["work"]
+        self.assertEqual(datasets.register("reported", None, columns=columns, **declared).records, 63)
+        with self.assertRaisesRegex(TypeError, "format"):
+            datasets.register("reported", None, columns=columns, epsilon=1, delta=1e-5)
+
     def test_a_bad_cell_is_named_and_can_be_mended(self):
         datasets = kit.client().datasets
         with self.assertRaises(epsilond.ImportFailed) as caught:

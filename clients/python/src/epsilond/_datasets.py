@@ -6,7 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from . import _suggest, _types
 from ._caption import KEEP, Name, TagChanges, rename
@@ -145,7 +145,7 @@ class Datasets(Listing):
     def register(
         self,
         id: str,
-        files: Files,
+        files: Files | None,
         *,
         format: str | None = None,
         task: str = "classification",
@@ -199,18 +199,22 @@ class Datasets(Listing):
         holdout: the share of the records that is held out permanently. train(evaluation=
         holdout(epsilon=0.1)) then measures models on them, paid from their own budget.
 
-        If the upload or the import fails, nothing is lost: correct the file and register it again.
+        If the upload or the import fails, nothing is lost: correct the file and register it again. If the
+        declaration was wrong, correct it and give files=None: the file that was sent before is imported,
+        without being sent again. ImportFailed has all faults of a csv file. Give the header as before.
         You may then also change the promise, as long as nothing has been drawn from the first one.
         """
         privacy = _privacy(epsilon, delta, public, relation, order)
-        _check_files(files)
-        format = format or format_of(files)
-        table = table_of(files)
+        if files is None and format is None:
+            raise TypeError("give the format as before: no file is read here")
+        _check_files(files or {})
+        format = format or format_of(cast("Files", files))
+        table = None if files is None else table_of(files)
         if table is not None and (delimiter or decimal):
             raise TypeError("leave out delimiter and decimal: a table has cells, and no signs between them")
-        if format == "csv" and columns is None:
+        if format == "csv" and columns is None and files is not None:
             _suggest.suggest(files).confirm()  # raises Unconfirmed, unless the table is empty
-        if header is None and format == "csv" and not isinstance(files, Mapping):
+        if header is None and format == "csv" and files is not None and not isinstance(files, Mapping):
             header = has_header(table or files, columns or [], delimiter or ",") or None
         declared: dict[str, Any] = {
             "id": id, "format": format, "task": task, "classes": classes, "features": features,
@@ -223,7 +227,8 @@ class Datasets(Listing):
             "holdout": holdout, "holdout_seed": holdout_seed,
         }
         request = {name: value for name, value in declared.items() if value is not None}
-        parts = _files(files, format) if table is None else {"data": _stream(table, columns or [])}
+        parts = ({} if files is None else _files(files, format) if table is None
+                 else {"data": _stream(table, columns or [])})
         self._declare(id, request, idempotency_key or uuid.uuid4().hex)
         for name, content in parts.items():
             self._client._transport.put(f"/v1/datasets/{segment(id)}/files/{name}", content)

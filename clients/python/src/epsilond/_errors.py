@@ -148,18 +148,36 @@ class BudgetHeld(BudgetExhausted):
 
 
 class ImportFailed(Problem):
-    """The uploaded file does not match its declaration; ``file``, ``line`` and ``column`` say where."""
+    """The uploaded file does not match its declaration; ``file``, ``line`` and ``column`` say where.
+
+    ``report`` is the service's report of all faults of a csv file, or None. It quotes cells, so the
+    message does not repeat it, and only the key that sent the file gets it. ``words`` has the words
+    that each column does not declare. The file need not be sent again: correct the declaration, and
+    ``register`` it with files=None.
+    """
 
     def __init__(self, body: _types.Problem, retry_after: int | None = None) -> None:
         self.file = body.get("file")
         self.line = body.get("line")
         self.column = body.get("column")
+        self.report: _types.ImportReport | None = body.get("report")
+        self.words: dict[str, list[str]] = {
+            column["name"]: column["words"] for column in (self.report or {"columns": []})["columns"] if column["words"]}
         super().__init__(body, retry_after)
 
     def _message(self) -> str:
+        told = f"{self._place()} ({self.code})"
+        return told if self.report is None else f"{told}; {self._counts(self.report)}"
+
+    def _counts(self, report: _types.ImportReport) -> str:
+        counts = [f"{column['faults']} in {plain(column['name'])}" for column in report["columns"]]
+        counts += [f"{report['faulty_lines']} whole lines"] if report["faulty_lines"] else []
+        return "all faults, with the cells in .report and undeclared words in .words: " + ", ".join(counts)
+
+    def _place(self) -> str:
         places = [f"{name} {plain(value)}" for name, value in (
             ("file", self.file), ("line", self.line), ("column", self.column)) if value is not None]
-        return f"{self.advice}: " + ", ".join([*places, self.detail]) + f" ({self.code})"
+        return f"{self.advice}: " + ", ".join([*places, self.detail])
 
 
 class Unavailable(Problem):
