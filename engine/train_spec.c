@@ -109,12 +109,13 @@ static enum status check_features(const struct train_spec *spec, struct error *e
     if (spec->features != FEATURES_CACHED)
         return ST_OK;
     if (network_drops_frozen(spec->network))
-        return error_set_at(error, ST_INVALID, "/features",
-                            "dropout below the first trained layer makes features "
-                            "anew in every step: give streamed, or no dropout there");
+        return error_set_at(
+            error, ST_INVALID, "/features",
+            "dropout below the first trained layer makes other "
+            "features in every step: give streamed, or no dropout there");
     if (spec->views.count > 0)
         return error_set_at(error, ST_INVALID, "/features",
-                            "views of a record are drawn anew in every step: give "
+                            "views of a record are drawn again in every step: give "
                             "streamed, or no augmentation");
     if (train_spec_ranks(spec) > 1)
         return error_set_at(error, ST_INVALID, "/features",

@@ -320,10 +320,11 @@ static void read_process(char process[CHARGE_PROCESS_SIZE], struct json_node nod
         strspn(text, letters) == length)
         memcpy(process, text, length + 1);
     else
-        json_refuse(node,
-                    "must be %d to %d letters, digits, _ or -, drawn anew whenever the "
-                    "process starts",
-                    LEAST, CHARGE_PROCESS_SIZE - 1);
+        json_refuse(
+            node,
+            "must be %d to %d letters, digits, _ or -, drawn again whenever the "
+            "process starts",
+            LEAST, CHARGE_PROCESS_SIZE - 1);
 }
 
 enum status block_request_parse(struct block_request *request, const char *body,

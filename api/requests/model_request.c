@@ -160,6 +160,7 @@ static const char *const members_of[PRESETS][12] = {
                             START_MEMBERS},
     [PRESET_RESNET34_GN] = {"preset", "groups", "input", "loss", "init_seed",
                             START_MEMBERS},
+    [PRESET_SCATTER] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
 };
 
 const char *const *model_request_members(enum preset preset)
@@ -190,7 +191,6 @@ void model_request_read(struct model_spec *model, bool *has_loss,
                      (const char *const[]){"preset", "hidden", "activation", "bias",
                                            "groups", "input", "layers", "loss",
                                            "init_seed", START_MEMBERS, NULL});
-    start_request_read(&model->start, node);
     read_common(model, has_loss, node);
     if (json_present(preset)) {
         if (!read_preset(&model->preset, preset))
@@ -200,6 +200,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         return;
     }
     json_read_object(*node, members_of[model->preset]);
+    model->start.trainable = preset_trainable(model->preset);
+    start_request_read(&model->start, node);
     if (model->preset == PRESET_NONE)
         layer_request_read(model, json_member(node, "layers"));
     else if (model->preset == PRESET_MLP)
@@ -251,7 +253,7 @@ void model_request_write(struct json_writer *writer, const char *name,
         write_preset(writer, model);
     write_loss(writer, model);
     json_write_count(writer, "init_seed", model->init_seed);
-    start_request_write(writer, &model->start);
+    start_request_write(writer, &model->start, preset_trainable(model->preset));
     json_write_object_end(writer);
 }
 

@@ -246,7 +246,7 @@ static void write_weights(struct json_writer *writer, const struct model_spec *m
 static void write_trainable(struct json_writer *writer, const struct model_spec *model)
 {
     (void)model;
-    start_schema_write_trainable(writer);
+    start_schema_write_trainable(writer, preset_trainable(model->preset));
 }
 
 static void write_fresh(struct json_writer *writer, const struct model_spec *model)

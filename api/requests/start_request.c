@@ -49,6 +49,9 @@ static void read_patterns(struct name_patterns *patterns, struct json_node node)
         read_pattern(patterns->texts[i], json_element(&node, i));
 }
 
+static const char *const whole[] = {
+    [TRAINABLE_ALL] = "all", [TRAINABLE_HEAD] = "head", NULL};
+
 static void read_trainable(struct model_start *start, struct json_node node)
 {
     if (json_is_object(node.value)) {
@@ -63,9 +66,11 @@ static void read_trainable(struct model_start *start, struct json_node node)
         return;
     }
     const char *text = json_read_text(node);
-    if (strcmp(text, "head") == 0)
+    if (strcmp(text, whole[TRAINABLE_HEAD]) == 0)
         start->trainable = TRAINABLE_HEAD;
-    else if (strcmp(text, "all") != 0)
+    else if (strcmp(text, whole[TRAINABLE_ALL]) == 0)
+        start->trainable = TRAINABLE_ALL;
+    else
         json_refuse(node, "must be all, head, {\"only\":[...]} or {\"except\":[...]}");
 }
 
@@ -92,7 +97,7 @@ void start_request_read(struct model_start *start, const struct json_node *model
         return;
     read_fresh(start, fresh);
     if (!json_present(weights))
-        json_refuse(fresh, "everything begins anew where no weights are named");
+        json_refuse(fresh, "needs weights: without them every layer is fresh");
 }
 
 static void write_patterns(struct json_writer *writer, const char *name,
@@ -106,11 +111,9 @@ static void write_patterns(struct json_writer *writer, const char *name,
 
 static void write_trainable(struct json_writer *writer, const struct model_start *start)
 {
-    switch (start->trainable) {
-    case TRAINABLE_ALL: return;
-    case TRAINABLE_HEAD: json_write_text(writer, "trainable", "head"); return;
-    case TRAINABLE_ONLY:
-    case TRAINABLE_EXCEPT: break;
+    if (start->trainable <= TRAINABLE_HEAD) {
+        json_write_text(writer, "trainable", whole[start->trainable]);
+        return;
     }
     json_write_object(writer, "trainable");
     write_patterns(writer, start->trainable == TRAINABLE_ONLY ? "only" : "except",
@@ -118,11 +121,13 @@ static void write_trainable(struct json_writer *writer, const struct model_start
     json_write_object_end(writer);
 }
 
-void start_request_write(struct json_writer *writer, const struct model_start *start)
+void start_request_write(struct json_writer *writer, const struct model_start *start,
+                         enum trainable_kind usual)
 {
     if (start->weights[0] != '\0')
         json_write_text(writer, "weights", start->weights);
-    write_trainable(writer, start);
+    if (start->trainable != usual || start->trainable > TRAINABLE_HEAD)
+        write_trainable(writer, start);
     if (start->fresh_head)
         json_write_text(writer, "fresh", "head");
     else if (start->fresh.count > 0)
@@ -155,15 +160,15 @@ void start_schema_write_weights(struct json_writer *writer)
     json_write_object_end(writer);
 }
 
-void start_schema_write_trainable(struct json_writer *writer)
+void start_schema_write_trainable(struct json_writer *writer, enum trainable_kind usual)
 {
     json_write_object(writer, "trainable");
     json_write_array(writer, "oneOf");
-    json_schema_words(writer, NULL, (const char *const[]){"all", "head", NULL}, NULL);
+    json_schema_words(writer, NULL, whole, NULL);
     schema_choice(writer, "only");
     schema_choice(writer, "except");
     json_write_array_end(writer);
-    json_write_text(writer, "default", "all");
+    json_write_text(writer, "default", whole[usual]);
     json_write_object_end(writer);
 }
 

@@ -17,15 +17,19 @@
 struct json_node;
 struct json_writer;
 
-/* Reads them from the object of a model. start must be zeroed before. */
+/* Reads them from the object of a model. start must be zeroed before, except for
+ * start->trainable, which stays as it is if the object has none. */
 void start_request_read(struct model_start *start, const struct json_node *model);
 
-/* Writes them into the open object of a model. Omits members at their default. */
-void start_request_write(struct json_writer *writer, const struct model_start *start);
+/* Writes them into the open object of a model. Omits members at their default; usual is
+ * that of "trainable". */
+void start_request_write(struct json_writer *writer, const struct model_start *start,
+                         enum trainable_kind usual);
 
 /* Write the JSON Schema of each into the properties of a model. */
 void start_schema_write_weights(struct json_writer *writer);
-void start_schema_write_trainable(struct json_writer *writer);
+void start_schema_write_trainable(struct json_writer *writer,
+                                  enum trainable_kind usual);
 void start_schema_write_fresh(struct json_writer *writer);
 
 #endif

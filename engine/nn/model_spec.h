@@ -25,9 +25,10 @@ enum preset {
     PRESET_CNN_MNIST,
     PRESET_CNN_CIFAR,
     PRESET_RESNET18_GN, /* layers/resnet.h */
-    PRESET_RESNET34_GN
+    PRESET_RESNET34_GN,
+    PRESET_SCATTER
 };
-enum { PRESETS = PRESET_RESNET34_GN + 1 };
+enum { PRESETS = PRESET_SCATTER + 1 };
 
 enum {
     MODEL_LAYERS_MAX = 1024,
@@ -50,6 +51,7 @@ enum {
 /* 1 / sqrt(epsilon) is finite, so that a record in which all values are equal does not
  * overflow. */
 #define MODEL_NORM_EPSILON_MIN 1e-12
+#define MODEL_NORM_EPSILON     1e-5 /* of presets: torchvision's */
 
 struct layer_spec { /* the layer's kind says which members it has */
     const struct layer_kind *kind;

@@ -106,9 +106,10 @@ static enum status check(const struct layer_choice *choices, size_t layers,
     for (size_t l = 0; l < layers; l++) {
         trains |= !choices[l].frozen;
         if (choices[l].fresh && choices[l].frozen)
-            return error_set_at(error, ST_INVALID, "/model/fresh",
-                                "a layer that begins anew would be frozen, and learn "
-                                "nothing: train it too");
+            return error_set_at(
+                error, ST_INVALID, "/model/fresh",
+                "a layer that starts from init_seed would be frozen, and learn "
+                "nothing: train it too");
     }
     if (!trains)
         return error_set_at(error, ST_INVALID, "/model/trainable",

@@ -182,9 +182,9 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
         return status;
     }
     if (info.state == DATASET_CREATED)
-        return error_set(
-            error, ST_DRAINING,
-            "the import was ended by the service's stop, or the dataset declared anew");
+        return error_set(error, ST_DRAINING,
+                         "the import was ended by the service's stop, or the dataset "
+                         "declared again");
     reply_json(&request->reply,
                info.state == DATASET_IMPORTING ? MHD_HTTP_ACCEPTED : MHD_HTTP_OK,
                dataset_json(context->datasets, dataset, context->ledger,

@@ -120,7 +120,7 @@ static enum status check_claim(const struct unfinished_upload *upload,
         *there = size;
         return error_set(error, ST_UPLOAD_OFFSET,
                          "Upload-Offset must be %" PRIu64 ", which is how much of the "
-                         "file is there, or 0 to begin anew",
+                         "file is there, or 0 to begin again",
                          size);
     }
     if (upload->length != claim->length) {

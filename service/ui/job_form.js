@@ -16,7 +16,7 @@ export function emptyForm() {
   return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '', standardise: false,
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
-    weights: '', trainable: 'all', trained: '', fresh: '', anew: '', features: '',
+    weights: '', trainable: '', trained: '', fresh: '', anew: '', features: '',
     batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '',
     averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
@@ -41,7 +41,7 @@ function chosen(value, none) {
 
 function modelForm(spec) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !start.includes(name)));
-  const [trainable, trained] = chosen(spec.trainable, 'all');
+  const [trainable, trained] = chosen(spec.trainable, '');
   const [fresh, anew] = chosen(spec.fresh, '');
   const known = spec.preset && !spec.input;
   return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
@@ -90,7 +90,7 @@ function written(form) {
 
 function modelOf(form) {
   const begun = given({weights: form.weights, init_seed: read(form.init_seed),
-    trainable: form.trainable === 'all' ? '' : form.trainable === 'head' ? 'head' : {[form.trainable]: listOf(form.trained)},
+    trainable: ['', 'all', 'head'].includes(form.trainable) ? form.trainable : {[form.trainable]: listOf(form.trained)},
     fresh: form.fresh === 'only' ? listOf(form.anew) : form.fresh});
   if (form.preset === WRITTEN) return {...written(form), ...begun};
   const loss = form.loss === 'huber' ? {huber: {delta: read(form.huber) ?? null}} : form.loss;

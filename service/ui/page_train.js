@@ -14,7 +14,7 @@ import './chart.js';
 
 const CLASSES_SHOWN = 12; // names in the hint of their weights
 const DEBOUNCE_MS = 250;
-const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn'];
+const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn', 'scatter'];
 const losses = ['softmax_cross_entropy', 'logistic', 'squared', 'huber'];
 const activations = ['relu', 'tanh', 'sigmoid', 'softplus', 'gelu', 'gelu_tanh'];
 const averages = [['none', 'the last step (default)'], ['tail', 'mean of the last steps'], ['ema', 'exponential mean of all steps']];
@@ -82,7 +82,7 @@ class Page {
     const copied = query.get('from') ? await get(`/v1/jobs/${encodeURIComponent(query.get('from'))}`, signal) : null;
     if (copied) this.form = formOf(copied);
     this.opened = {more: this.says('final_rate', 'schedule', 'warmup', 'weight_decay', 'momentum', 'steps', 'loss', 'init_seed'),
-      start: this.says('weights') || this.form.trainable !== 'all', exact: this.says('accountant')};
+      start: this.says('weights') || this.form.trainable !== '', exact: this.says('accountant')};
     const wanted = query.get('dataset') || this.form.dataset || this.datasets.find((one) => one.privacy !== 'public')?.id || this.datasets[0]?.id || '';
     const evaluation = this.form.evaluation;
     if (wanted && !this.datasets.some(({id}) => id === wanted)) { // there are more datasets than were listed

@@ -7,7 +7,7 @@ import {choice, field, input} from './schema_form.js';
 import {may} from './who.js';
 
 const LISTED = 20;
-const trained = [['all', 'everything (default)'], ['head', 'the last layer'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
+const trained = [['', 'as the model says (default)'], ['all', 'everything'], ['head', 'the last layer'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
 const anew = [['', 'no layer'], ['head', 'the last layer'], ['only', 'the layers of these tensors']];
 const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['streamed', 'computed in each step']];
 
@@ -100,12 +100,12 @@ export function startCard({form, set, draw}) {
     control: input({id, value: form()[name], within: true, errors, changed: (value) => set(name, value)})});
 
   function parts(errors) {
-    const {weights, trainable, fresh} = form();
+    const {preset, weights, trainable, fresh} = form();
     return html`${select('/model/trainable', 'trainable', 'Trained', trained, errors, 'The rest is frozen: it gets no noise, and its features can be computed once.')}
       ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
       ${!weights ? nothing : select('/model/fresh', 'fresh', 'Start from random', anew, errors, 'Such as a last layer for other classes.')}
-      ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that begin anew', errors) : nothing}
-      ${trainable === 'all' ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
+      ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that start from random', errors) : nothing}
+      ${trainable === 'all' || (trainable === '' && preset !== 'scatter') ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
   }
 
   return (errors, isOpen) => html`<section class="card"><h2>Weights</h2><details ?open=${isOpen}

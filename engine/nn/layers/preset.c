@@ -104,6 +104,27 @@ static void expand_resnet(struct model_spec *model, uint32_t outputs)
     preset_name_layers(model);
 }
 
+/* A linear model of the scattering transform of images (network.md 7). In groups of 3 of
+ * the 81 maps of a channel, the transform's small outputs count as much as its large. The
+ * centre of colour images is about the mean of photographs. */
+static void expand_scatter(struct model_spec *model, uint32_t outputs)
+{
+    enum { GROUPS = 27 };
+    const struct layer_spec layers[] = {
+        {.kind = &layer_scatter, .centre = model->input.channels == 3 ? 0.45 : 0},
+        {.kind = &layer_group_norm, .groups = GROUPS, .epsilon = MODEL_NORM_EPSILON},
+        {.kind = &layer_flatten},
+        dense(outputs, true),
+    };
+    model_spec_set_layers(model, sizeof layers / sizeof *layers);
+    memcpy(model->layers, layers, sizeof layers);
+}
+
+enum trainable_kind preset_trainable(enum preset preset)
+{
+    return preset == PRESET_SCATTER ? TRAINABLE_HEAD : TRAINABLE_ALL;
+}
+
 void preset_expand(struct model_spec *model, uint32_t outputs)
 {
     switch (model->preset) {
@@ -117,6 +138,7 @@ void preset_expand(struct model_spec *model, uint32_t outputs)
     case PRESET_CNN_CIFAR: expand_cnn_cifar(model, outputs); break;
     case PRESET_RESNET18_GN:
     case PRESET_RESNET34_GN: expand_resnet(model, outputs); break;
+    case PRESET_SCATTER: expand_scatter(model, outputs); break;
     }
 }
 
@@ -127,4 +149,5 @@ const char *const preset_names[] = {[PRESET_NONE] = "",
                                     [PRESET_CNN_CIFAR] = "cnn_cifar",
                                     [PRESET_RESNET18_GN] = "resnet18_gn",
                                     [PRESET_RESNET34_GN] = "resnet34_gn",
+                                    [PRESET_SCATTER] = "scatter",
                                     NULL};

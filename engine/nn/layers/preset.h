@@ -17,6 +17,9 @@ extern const char *const preset_names[PRESETS + 1];
 /* The activation between an mlp's dense layers if the request names none. */
 extern const struct layer_kind *const preset_activation;
 
+/* Returns which layers of the preset a job trains unless it says otherwise. */
+enum trainable_kind preset_trainable(enum preset preset);
+
 /* Fills in the layers of model from its preset, hidden, activation, bias, groups and
  * input. The last layer is a dense layer of outputs. A model without a preset is not
  * changed. */

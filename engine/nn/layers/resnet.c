@@ -6,8 +6,6 @@
 
 enum { STAGES = 4, STEM = 4, WIDTH = 64 };
 
-static const double norm_epsilon = 1e-5; /* torchvision's */
-
 struct list { /* layers: NULL if they are only counted */
     struct layer_spec *layers;
     size_t count;
@@ -41,7 +39,7 @@ static void append_norm(struct list *list, uint32_t groups)
 {
     append(list, (struct layer_spec){.kind = &layer_group_norm,
                                      .groups = groups,
-                                     .epsilon = norm_epsilon});
+                                     .epsilon = MODEL_NORM_EPSILON});
 }
 
 static void append_block(struct list *list, const struct resnet *resnet, uint32_t width,

@@ -155,6 +155,9 @@ static void presets_fit_the_shape(void **state)
         {IMAGES("[3,32,32]"), "cnn_cifar", true},
         {IMAGES("[3,32,32]"), "resnet34_gn", true},
         {WAVES, "cnn_cifar", false},
+        {IMAGES("[1,28,28]"), "scatter", true},
+        {IMAGES("[1,30,28]"), "scatter", false},
+        {PAIRS, "scatter", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_auto_t *schema = schema_of(cases[i].data, PRIVATE, 1);

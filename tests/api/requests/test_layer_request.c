@@ -173,6 +173,8 @@ static void an_architecture_reads_back(void **state)
                  {"{\"preset\":\"cnn_mnist\"}", &colour},
                  {"{\"preset\":\"resnet18_gn\"}", &colour},
                  {"{\"preset\":\"cnn_cifar\"}", &colour},
+                 {"{\"preset\":\"scatter\"}", &colour},
+                 {"{\"preset\":\"scatter\",\"trainable\":\"all\"}", &images},
                  {"{\"preset\":\"cnn_cifar\"}", &images},
                  {"{\"preset\":\"resnet34_gn\",\"groups\":16}", &images},
                  {"{\"preset\":\"cnn_mnist\",\"input\":{\"shape\":[28,28,1]}}", &table},
@@ -316,6 +318,8 @@ static void members_are_checked(void **state)
     refused("{\"preset\":\"mlp\",\"groups\":3}", &images, "/groups");
     refused("{\"preset\":\"resnet18_gn\",\"groups\":0}", &images, "/groups");
     refused("{\"preset\":\"resnet18_gn\",\"groups\":48}", &images, "/model");
+    refused("{\"preset\":\"scatter\",\"groups\":27}", &images, "/groups");
+    refused("{\"preset\":\"scatter\"}", &table, "/model");
     refused("{\"preset\":\"resnet50_gn\"}", &images, "/preset");
     refused("{\"preset\":\"cnn_cifar\",\"frozen_convs\":true}", &images,
             "/frozen_convs");

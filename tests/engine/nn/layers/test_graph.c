@@ -57,6 +57,28 @@ static void cnn_cifar_is_the_papers_on_any_image_that_holds_it(void **state)
     }
 }
 
+/* 81 maps of each channel, a quarter of the image's sides; three channels are centred. */
+static void scatter_is_a_linear_model_of_the_transform(void **state)
+{
+    static const struct {
+        struct model_input input;
+        size_t features, maps;
+    } cases[] = {{{28, 28, 1}, 7 * 7 * 81, 81}, {{32, 32, 3}, 8 * 8 * 243, 243}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct network *network = preset(PRESET_SCATTER, cases[k].input, 10);
+        assert_int_equal(network_parameters(network),
+                         2 * cases[k].maps + 10 * (cases[k].features + 1));
+        network_destroy(network);
+        struct model_spec model = {.preset = PRESET_SCATTER, .input = cases[k].input};
+        preset_expand(&model, 10);
+        assert_true(model.layers[0].centre == (k == 0 ? 0 : 0.45));
+        model_spec_fini(&model);
+    }
+    assert_int_equal(preset_trainable(PRESET_SCATTER), TRAINABLE_HEAD);
+    assert_int_equal(preset_trainable(PRESET_RESNET18_GN), TRAINABLE_ALL);
+}
+
 static void a_resnet_is_torchvisions(void **state)
 {
     static const struct {
@@ -304,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameter_counts),
+        cmocka_unit_test(scatter_is_a_linear_model_of_the_transform),
         cmocka_unit_test(cnn_cifar_is_the_papers_on_any_image_that_holds_it),
         cmocka_unit_test(a_resnet_is_torchvisions),
         cmocka_unit_test(tensors_have_the_files_shapes),
