@@ -141,6 +141,27 @@ class Predicting(unittest.TestCase):
             local.predict_proba(rows)
 
     @kit.lacks("numpy")
+    def test_a_file_of_rows_becomes_a_file_of_the_same_predictions(self):
+        client = kit.client()
+        client.datasets.register("rows-of-files", people(), task="regression", public=True, **PEOPLE)
+        model = client.train("rows-of-files", model="linear", algorithm="sgd", batch_size=100, steps=5).wait().model
+        rows = [[age % 90, WORK[age % 3]] for age in range(20_000)]
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = pathlib.Path(folder, "in.csv"), pathlib.Path(folder, "out.csv")
+            source.write_text("work,age\n" + "".join(f"{work},{age}\n" for age, work in rows))
+            model.predict_file(source, target)
+            lines = target.read_text().splitlines()
+            self.assertEqual(lines[0], "value")
+            self.assertEqual([float(line) for line in lines[1:]], model.predict(rows))
+            source.write_text("work,age\nfarm,1\nfarm,old\n")
+            target.write_text("earlier")
+            with self.assertRaisesRegex(epsilond.InvalidArgument, "line 3, column 2"):
+                model.predict_file(source, target)
+            self.assertEqual(target.read_text(), "earlier")
+            self.assertEqual(sorted(os.listdir(folder)), ["in.csv", "out.csv"])
+            with self.assertRaises(FileNotFoundError):
+                model.predict_file(source, pathlib.Path(folder, "nowhere", "out.csv"))
+
     def test_every_kind_of_column_is_encoded_as_by_the_service(self):
         kit.client().datasets.register("stays", stays(), task="regression", public=True, **STAYS)
         model = trained("stays", "linear", algorithm="sgd", epsilon=None, epochs=5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 import uuid
@@ -104,6 +105,25 @@ class Model:
         if outputs and "probabilities" not in outputs[0]:
             raise Unsupported("use predict(): a regression has no probabilities")
         return [output["probabilities"] for output in outputs]
+
+    def predict_file(self, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+        """Predicts the rows of a csv file of any length and writes the predictions to the file ``target``,
+        one line for each row. Both are sent part by part.
+
+        The file is in the dialect of the model's dataset. Only the columns that make features are needed;
+        if the dataset has a header, the file begins with one. If rows have faults, InvalidArgument names
+        their lines, and ``target`` is not written.
+        """
+        draft = f"{os.fspath(target)}.part"
+        try:
+            with open(draft, "wb") as file:
+                self._transport.call("POST", f"/v1/models/{segment(self.id)}:predict-file",
+                                     headers={"Content-Type": "text/csv"}, content=source, into=file)
+            os.replace(draft, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.remove(draft)
+            raise
 
     def file(self) -> ModelFile:
         """The model's file. It is fetched once, and its SHA-256 is checked."""

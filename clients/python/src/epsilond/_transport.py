@@ -172,11 +172,12 @@ class Transport:
 
     def call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None,
              headers: Mapping[str, str] | None = None, content: Content | Stream | None = None,
-             wait: float = 0, patience: float | None = None) -> Answer:
+             wait: float = 0, patience: float | None = None, into: BinaryIO | None = None) -> Answer:
         """Sends a request and returns the answer if its status is below 300 or 304. Otherwise raises
         a Problem, UnexpectedAnswer or Unreachable.
 
         wait: seconds added to the usual timeout, because the service was asked to wait.
+        into: an open file that gets the body of a 200, part by part.
         """
         url = self.base + path
         asked = {name: value for name, value in (query or {}).items() if value is not None}
@@ -187,7 +188,7 @@ class Transport:
         pause = FIRST_PAUSE
         while True:
             try:
-                return self._once(method, url, whole, content, self._timeout + wait)
+                return self._once(method, url, whole, content, self._timeout + wait, into)
             except (Unreachable, Unavailable, UnexpectedAnswer) as failure:
                 again = self._pause_before_retry(failure, pause)
                 now = time.monotonic()
@@ -230,7 +231,7 @@ class Transport:
         return pause
 
     def _once(self, method: str, url: str, headers: Mapping[str, str], content: Content | Stream | None,
-              timeout: float) -> Answer:
+              timeout: float, into: BinaryIO | None) -> Answer:
         file: BinaryIO | None = None
         data: bytes | BinaryIO | Iterator[bytes] | None
         if content is None or isinstance(content, bytes):
@@ -243,18 +244,24 @@ class Transport:
             request = urllib.request.Request(url, data, dict(headers), method=method)
             if file is not None:
                 request.add_header("Content-Length", str(os.fstat(file.fileno()).st_size))
-            answer = self._exchange(request, timeout)
+            answer = self._exchange(request, timeout, into)
         finally:
             if file is not None:
                 file.close()
         self._answered = True
         return self._checked(answer)
 
-    def _exchange(self, request: urllib.request.Request, timeout: float) -> Answer:
+    def _exchange(self, request: urllib.request.Request, timeout: float,
+                  into: BinaryIO | None) -> Answer:
         key = request.get_header("Idempotency-key")
         try:
             with self._opener.open(request, timeout=timeout) as response:
-                return Answer(response.status, response.headers, response.read())
+                body = b""
+                if into is not None and response.status == 200:
+                    _store(response, into)
+                else:
+                    body = response.read()
+                return Answer(response.status, response.headers, body)
         except urllib.error.URLError as error:
             cause = error.reason if isinstance(error.reason, Exception) else error
         except (OSError, http.client.HTTPException) as error:
@@ -284,6 +291,21 @@ class Transport:
             message = (f"give the address {plain(answer.headers.get('Location'))!r}, if that is the service: "
                        f"{self.base} redirects to it")
         raise UnexpectedAnswer(message, answer.status, retry_after)
+
+
+def _store(response: http.client.HTTPResponse, file: BinaryIO) -> None:
+    """Writes the whole body to the file, over what an earlier try has left there."""
+    left = response.length
+    file.seek(0)
+    file.truncate()
+    while block := response.read(BLOCK):
+        try:
+            file.write(block)
+        except OSError as error:
+            raise EpsilondError(f"make room for the answer: {plain(error)}") from error
+        left = None if left is None else left - len(block)
+    if left:
+        raise http.client.IncompleteRead(b"", left)
 
 
 def _plain_value(value: Any) -> Any:
