@@ -18,10 +18,11 @@ crowded  := $(call programs,$(crowded:%=tests/e2e/test_%.c))
 once.asan := $(filter-out $(crowded),$(e2e))
 once.tsan := $(filter $(crowded),$(e2e))
 # These wait for many ticks, and say nothing of their length: their daemon has ticks of 200 ms. It is the
-# daemon of the others with one object compiled in another way (service/threads/tick_clock.c).
+# daemon of the others with one object compiled in another way (service/threads/tick_clock.c). Under a
+# sanitizer all ticks have their length.
 quick    := access closed_accounts declared_anew deleted_in_use grants model_evaluations models pending_grants \
             predictions regrants statistics sweeps webhooks what_fits
-quick    := $(call programs,$(quick:%=tests/e2e/test_%.c))
+quick    := $(if $(filter release,$(MODE)),$(call programs,$(quick:%=tests/e2e/test_%.c)))
 $(foreach kind,ok run,$(quick:=.$(kind))): export EPSILOND := $(BUILD)/epsilond-quick
 $(foreach kind,ok run,$(quick:=.$(kind))): $(BUILD)/epsilond-quick
 $(BUILD)/quick_clock.o: service/threads/tick_clock.c $(BUILD)/flags
