@@ -248,7 +248,7 @@ static void an_outlook_is_of_the_parts_that_would_be_read(void **state)
     struct mechanism m = kit_gaussian(9, 1);
     struct outlook outlook;
     const struct reading holdout = most_of(2, PARTS_HOLDOUT);
-    struct ledger_question question = {&id, &m, 99, PARTS_TRAIN};
+    struct ledger_question question = {&id, &m, 99, PARTS_TRAIN, NULL};
     assert_int_equal(ledger_outlook(kit.ledger, &question, &outlook, NULL), ST_OK);
     uint64_t fresh = outlook.times;
     assert_true(outlook.fits == FITS_YES && fresh > 2 && fresh < 99);
