@@ -207,7 +207,7 @@ class Datasets(Listing):
         privacy = _privacy(epsilon, delta, public, relation, order)
         if files is None and format is None:
             raise TypeError("give the format as before: no file is read here")
-        _check_files(files or {})
+        _check_files({} if files is None else files)
         format = format or format_of(cast("Files", files))
         table = None if files is None else table_of(files)
         if table is not None and (delimiter or decimal):
