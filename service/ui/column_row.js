@@ -10,6 +10,14 @@ const kinds = [['numeric', 'number'], ['categorical', 'words'], ['boolean', 'yes
 const parts = [['quarter', 'quarter'], ['month', 'month'], ['weekday', 'day of the week']];
 const WORDS_SHOWN = 12;
 
+// Returns the changes that declare the words which the file shows, or null if it shows none or words are declared.
+export function shownWords(column, task, isPartial) {
+  const {words = []} = column.shows ?? {};
+  if (!hasWords(column, task) || !words.length || column.values.trim() !== '') return null;
+  const other = isPartial && column.kind === 'categorical';
+  return {values: words.join(words.some((word) => word.includes(',')) ? '\n' : ', '), ...(other && {other})};
+}
+
 // Returns the choices that the file suggests for the column, as [text, button, changes].
 function suggestions(column, {task, isPartial}) {
   const {kind, shows} = column;
@@ -18,11 +26,10 @@ function suggestions(column, {task, isPartial}) {
   if (kind !== 'label' && kind !== 'boolean' && shows.isBoolean) found.push(['only yes and no.', 'Make it yes or no', {kind: 'boolean'}]);
   if (kind !== 'label' && kind !== 'date') for (const format of shows.dates) found.push([`dates as ${format}.`, `Make it dates, ${format}`, {kind: 'date', format}]);
   if (kind === 'ignored' && shows.isLong && !shows.dates.length) found.push(['many different texts.', 'Make it hashed codes', {kind: 'hashed'}]);
-  if (hasWords(column, task) && shows.words.length && column.values.trim() === '') {
+  const declared = shownWords(column, task, isPartial);
+  if (declared) {
     const some = shows.words.slice(0, WORDS_SHOWN).join(', ') + (shows.words.length > WORDS_SHOWN ? `, … ${shows.words.length} in all` : '');
-    const other = isPartial && kind === 'categorical';
-    found.push([`${some}. Confirm that these may be public${other ? '; other words of the file then count as other' : ''}.`, 'Use these words',
-      {values: shows.words.join(shows.words.some((word) => word.includes(',')) ? '\n' : ', '), ...(other && {other})}]);
+    found.push([`${some}. Confirm that these may be public${declared.other ? '; other words of the file then count as other' : ''}.`, 'Use these words', declared]);
   }
   return found;
 }

@@ -24,7 +24,7 @@ export function isOfPersons({format, columns, privacy_id}) {
 
 // Every number and range that describes the records starts empty, because the owner has to state it.
 export function emptyDeclaration() {
-  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', missing: '', columns: [], shape: '', scale: '', count: '',
+  return {id: '', format: 'csv', task: 'classification', classes: '', header: false, delimiter: ',', decimal: '.', missing: '', ranges: '', columns: [], shape: '', scale: '', count: '',
     low: '', high: '', target_low: '', target_high: '', privacy_id: false, rows_kept: '', privacy: '', epsilon: '2', delta: '0.00001', relation: 'zero_out', held: 'share', holdout: '0.1', confirmed: new Set()};
 }
 

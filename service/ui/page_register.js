@@ -10,6 +10,7 @@ import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {remember} from './grant_card.js';
 import {addTo, reportCard} from './import_report.js';
+import {fillRanges, rangesField, wordsOfFile} from './many_columns.js';
 import {trouble} from './notice.js';
 import {openFields, openWords} from './open_fields.js';
 import {choice, field, input, inWords, read} from './schema_form.js';
@@ -39,6 +40,7 @@ class Page {
     this.form.id = view.query.get('dataset') ?? '';
     this.files = {};
     this.places = {}; // address and digest of each file that the daemon fetches itself
+    this.unread = []; // pasted lines that give no range
     this.read = null; // the guess from the beginning of the file (csv_guess.js)
     this.stated = false;
     this.tried = false; // whether the user has tried to register: from then on open fields are marked
@@ -68,6 +70,7 @@ class Page {
   set(name, value) {
     this.form[name] = value;
     if (name === 'missing') this.lookAgain();
+    if (name === 'ranges') this.unread = fillRanges(this.form);
     if (name === 'format' || name === 'id') this.sent = {};
     if (name === 'format' || name === 'id') this.report = null;
     if (name === 'epsilon') this.form.confirmed.delete(WEAK_EPSILON);
@@ -94,6 +97,7 @@ class Page {
     Object.assign(this.form, {delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
     this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
     if (this.declared) this.form.columns = keptColumns(this.declared.columns, this.form.columns);
+    this.unread = fillRanges(this.form);
   }
 
   // Finds again what the file shows, now that other texts are missing cells. What the user has typed or chosen stays.
@@ -269,7 +273,8 @@ class Page {
         Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
-      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${this.leftOut()}
+      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${wordsOfFile(form, this.isPartial, () => this.draw())}
+      ${rangesField(form, this.unread, (value) => this.set('ranges', value))}${this.leftOut()}
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
           <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => columnRow(column, i, {form, errors: this.errors, isPartial: this.isPartial, report: this.report, draw: () => this.draw()}))}</tbody></table></div>`}
