@@ -13,6 +13,9 @@ import re
 
 import jsonschema_rs
 import schemathesis
+from hypothesis import strategies
+
+schemathesis.openapi.media_type("text/csv", strategies.binary())
 
 TOMBSTONE = "UseAfterFree"  # schemathesis' name for "deleted resource still available"
 ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"}
@@ -30,7 +33,7 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
     "a_piece_that_does_not_fit":
         (400, "invalid_argument", "^dataset_file_put$", {"invalid"}),
     "rows_of_another_model":
-        (400, "invalid_argument", "^model_predict$",
+        (400, "invalid_argument", "^model_predict(_file)?$",
          {"invalid", "wrong_type", "out_of_range", "missing", "unknown"}),
     "another_body_under_the_key":
         (422, "idempotency_key_reused",
