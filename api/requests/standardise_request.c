@@ -160,12 +160,14 @@ enum status standardise_scale(struct feature_scale *scale,
 void standardise_schema_write(struct json_writer *writer, const char *name)
 {
     json_write_object(writer, name);
-    json_write_array(writer, "type");
-    json_write_text(writer, NULL, "boolean");
-    json_write_text(writer, NULL, "object");
-    json_write_array_end(writer);
-    json_schema_members(writer);
+    json_write_array(writer, "oneOf");
+    json_write_object(writer, NULL);
+    json_write_text(writer, "type", "boolean");
+    json_write_object_end(writer);
+    json_schema_object(writer, NULL);
     json_schema_real(writer, "epsilon", epsilon_range, NULL);
     json_schema_real(writer, "clip_norm", clip_range, NULL);
     json_schema_object_end(writer, (const char *const[]){NULL});
+    json_write_array_end(writer);
+    json_write_object_end(writer);
 }

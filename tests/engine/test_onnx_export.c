@@ -22,6 +22,7 @@ static const struct family {
     struct model_input input;
 } families[] = {
     {"d5rn1tspuUd4lo3d3", PRESET_NONE, 6, {0, 0, 0}},
+    {"zd5rd3", PRESET_NONE, 6, {0, 0, 0}},
     {"k9c4,3x2,1,1rm2[c4,3,1,1n2r|c4,1]fd3", PRESET_NONE, 10 * 11 * 3, {10, 11, 3}},
     {"x3c4,3,2,2,2la2gfd3", PRESET_NONE, 12 * 12, {12, 12, 1}},
     {"w3n3fd3", PRESET_NONE, 8 * 12 * 2, {8, 12, 2}},

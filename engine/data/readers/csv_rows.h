@@ -1,6 +1,6 @@
 /*
  * csv_rows.h - the features of rows of csv whose text arrives piece by piece, for
- * predictions. Cells are read as by an import of the same declaration (csv_reader.c):
+ * predictions. Cells are read as by an import of the same declaration:
  * its dialect, its texts of missing cells, its rule for undeclared words.
  *
  *   csv_rows_open --> csv_rows_feed, csv_rows_next until it waits, ... --> _close

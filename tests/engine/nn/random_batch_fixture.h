@@ -66,7 +66,7 @@ static inline bool batch_digit(const char *text)
  * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
  * "C" without bias; "m3,2,1" and "a2,2" maximum and average pools of kernel, stride,
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
- * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "[...]" a residual,
+ * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "z" standardise; "[...]" a residual,
  * "[...|...]" one with a shortcut; "l"
  * layer norm; "w" the scattering transform, "w3" after subtracting 3/8. Omitted numbers
  * are 1, but 0 for padding. */
@@ -76,7 +76,7 @@ static inline void batch_layers(struct model_spec *model, const char *text)
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[klw";
+        static const char letters[] = "drtcmagfxspuno[klwz";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -94,7 +94,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_residual,
                                                          &layer_crop,
                                                          &layer_layer_norm,
-                                                         &layer_scatter};
+                                                         &layer_scatter,
+                                                         &layer_standardise};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
