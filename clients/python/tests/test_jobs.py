@@ -53,6 +53,21 @@ class Waiting(unittest.TestCase):
         job = client.train("digits", epsilon=0.1, epochs=1, averaging={"kind": "ema", "decay": 0.9})
         self.assertEqual(job.wait().model.certificate["averaging"], {"kind": "ema", "decay": 0.9})
 
+    @kit.lacks("numpy")
+    def test_means_and_deviations_are_bought_once(self):
+        client = kit.client()
+        kit.register_digits(client, "standardised", 1100, epsilon=8, delta=1e-5)
+        asked = {"epsilon": 1, "epochs": 5, "standardise": {"epsilon": 0.5}}
+        self.assertEqual(client.estimate("standardised", **asked).standardise["epsilon"], 0.5)
+        self.assertIn("epsilon 0.5 more for means and deviations", repr(client.estimate("standardised", **asked)))
+        first, second = (client.train("standardised", **asked).wait() for _ in range(2))
+        self.assertEqual(first.data["standardise"]["epsilon"], 0.5)
+        self.assertNotIn("means", repr(client.estimate("standardised", **asked)))
+        self.assertNotIn("epsilon", second.data["standardise"])
+        self.assertEqual(first.data["standardise"]["statistics"], second.data["standardise"]["statistics"])
+        rows, _ = kit.digits_rows()
+        self.assertEqual(list(first.model.as_sklearn().predict(rows)), first.model.predict(rows))
+
     def test_quality_is_measured_on_what_is_held_out(self):
         client = kit.client()
         kit.register_digits(client, "divided", 1200, epsilon=8, delta=1e-5, holdout=0.25)

@@ -45,15 +45,18 @@ class Estimate:
     measurement: _types.EstimateMeasurement | None = None
     """For a job that is evaluated on a holdout: what the evaluation costs of the holdout's budget."""
 
+    standardise: _types.EstimateStandardise | None = None
+    """For a job that standardises: what the means and deviations cost in addition; 0 if they are there."""
+
     warnings: list[_types.JobWarningsItem] | None = None
     """What you should know before the job is charged; None if there is nothing."""
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Estimate:
         """Creates an estimate from the API's answer; ignores members that a later service adds."""
-        known = {field.name for field in dataclasses.fields(cls)} - {"measurement", "ranks", "warnings"}
-        return cls(measurement=data.get("measurement"), ranks=data.get("ranks"),
-                   warnings=data.get("warnings"), **{name: data[name] for name in known})
+        fields = dataclasses.fields(cls)
+        return cls(**{field.name: data[field.name] for field in fields
+                      if field.name in data or field.default is dataclasses.MISSING})
 
     def __repr__(self) -> str:
         run = f"{self.steps} steps of about {self.batch_size} records"
@@ -64,6 +67,8 @@ class Estimate:
         asked = f"epsilon {up(self.epsilon_planned)} at delta {self.delta:g}"
         if self.share["asked"] is not None:
             asked += f", {percent(self.share['asked'])} of the budget"
+        if self.standardise and self.standardise["epsilon"]:
+            asked += f", with epsilon {up(self.standardise['epsilon'])} more for means and deviations"
         if self.fits == "yes":
             return f"fits: {asked}; {run}; jobs like this that fit: {self.jobs_like_this}"
         room = (f"the largest such job that fits now: epsilon {down(self.largest_epsilon)}"

@@ -71,7 +71,7 @@ class Predictor:
         weights = {name: values.astype(np.float64) for name, values in file.numpy().items()}
         for place, layer in enumerate(file.arch["layers"]):
             self._steps.append(_step(layer, place, weights))
-        self.n_features_in_: int = weights["0.weight"].shape[1]
+        self.n_features_in_: int = weights["0.weight"].shape[-1]
         """The number of inputs of the first layer; a column of words becomes several."""
         classes = self._records.classes
         if classes is not None:
@@ -130,6 +130,8 @@ def _step(layer: dict[str, Any], place: int, weights: dict[str, Floats]) -> Call
     if kind == "dense":
         weight, bias = weights[f"{place}.weight"], weights.get(f"{place}.bias", np.zeros(1))
         return lambda z: z @ weight.T + bias
+    if kind == "standardise":
+        return lambda z: z * weights[f"{place}.weight"] + weights[f"{place}.bias"]
     if kind == "gelu" and layer.get("approximate") == "tanh":
         kind = "gelu_tanh"
     if kind not in ACTIVATIONS:
