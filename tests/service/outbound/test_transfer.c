@@ -114,7 +114,8 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static void open_server(struct server *server, uint32_t address, uint16_t port,
+/* Returns false if another program has the port. */
+static bool open_server(struct server *server, uint32_t address, uint16_t port,
                         const char *text)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
@@ -123,11 +124,15 @@ static void open_server(struct server *server, uint32_t address, uint16_t port,
     socklen_t size = sizeof to;
     *server = (struct server){.answer = text};
     server->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(server->socket, (struct sockaddr *)&to, sizeof to), 0);
+    if (bind(server->socket, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(server->socket);
+        return false;
+    }
     assert_int_equal(listen(server->socket, 8), 0);
     assert_int_equal(getsockname(server->socket, (struct sockaddr *)&to, &size), 0);
     server->port = ntohs(to.sin_port);
     assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+    return true;
 }
 
 static void close_server(struct server *server)
@@ -154,8 +159,11 @@ static int begin(void **state)
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     memset(&answers, 0, sizeof answers);
-    open_server(&scene->allowed, ALLOWED, 0, empty);
-    open_server(&scene->forbidden, FORBIDDEN, scene->allowed.port, empty);
+    assert_true(open_server(&scene->allowed, ALLOWED, 0, empty));
+    while (!open_server(&scene->forbidden, FORBIDDEN, scene->allowed.port, empty)) {
+        close_server(&scene->allowed); /* for another port */
+        assert_true(open_server(&scene->allowed, ALLOWED, 0, empty));
+    }
     scene->rules.ca_file = "";
     host_address_list_parse(&scene->rules.allowed, "127.0.0.1", NULL);
     snprintf(scene->url, sizeof scene->url, "http://turns.test:%u/a",
