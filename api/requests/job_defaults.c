@@ -9,7 +9,7 @@
 #include "api/requests/augmentation_request.h"
 #include "api/requests/class_weights_request.h"
 #include "engine/dp/optimizer_kind.h"
-#include "engine/nn/layers/registry.h"
+#include "engine/nn/layers/standardise.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
 
@@ -204,24 +204,6 @@ static enum status check_standardise(const struct job_request *request,
     return ST_OK;
 }
 
-static bool begins_with_standardise(const struct model_spec *model)
-{
-    return model->layer_count > 0 && model->layers[0].kind == &layer_standardise;
-}
-
-/* Puts the layer before the others. */
-static void put_layer(struct model_spec *model)
-{
-    size_t count = model->layer_count;
-    struct layer_spec *old = model->layers;
-    model->layers = NULL;
-    model_spec_set_layers(model, count + 1);
-    model->layers[0].kind = &layer_standardise;
-    if (count > 0)
-        memcpy(model->layers + 1, old, count * sizeof *old);
-    free(old);
-}
-
 /* A fault in a layer has its place in the list of the request, which lacks the first
  * one. */
 static void shift_pointer(struct error *error)
@@ -243,7 +225,7 @@ static enum status compile(struct job_request *request,
 {
     struct train_spec *train = &request->train;
     struct data_shape shape = schema_shape(dataset->schema);
-    bool has_layer = begins_with_standardise(&train->model);
+    bool has_layer = standardise_begins(&train->model);
     if (!request->standardise.is_asked && has_layer &&
         train->model.start.weights[0] == '\0')
         return error_set_at(error, ST_INVALID, "/standardise",
@@ -251,7 +233,7 @@ static enum status compile(struct job_request *request,
                             "own");
     if (!request->standardise.is_asked || has_layer)
         return train_spec_compile(train, shape, error);
-    put_layer(&train->model);
+    standardise_put(&train->model);
     enum status status = train_spec_compile(train, shape, error);
     if (status != ST_OK)
         shift_pointer(error);

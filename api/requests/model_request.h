@@ -5,7 +5,7 @@
  *   {"preset":"linear","loss"?,"init_seed"?}
  *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,
  *    "init_seed"?}
- *   {"preset":"cnn_mnist", "cnn_cifar" or "scatter","input"?,"loss"?,"init_seed"?}
+ *   {"preset":"cnn_mnist" or another one for images,"input"?,"loss"?,"init_seed"?}
  *   {"preset":"resnet18_gn" or "resnet34_gn","groups"?:32,"input"?,"loss"?,
  *    "init_seed"?}
  *   {"input"?,"layers":[...],"loss"?,"init_seed"?}

@@ -4,6 +4,11 @@
  * The means and deviations are released before the training (engine/statistics/
  * moments.h) and are no parameters of it: whatever a model's start says, the layer is
  * never trained. Its tensors are in the model's file. */
+#include "engine/nn/layers/standardise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine/nn/layers/channel_scale.h"
 #include "engine/nn/layers/registry.h"
 
@@ -32,3 +37,20 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
 
 const struct layer_kind layer_standardise = {
     .name = "standardise", .moves_zero = true, .build = build};
+
+bool standardise_begins(const struct model_spec *model)
+{
+    return model->layer_count > 0 && model->layers[0].kind == &layer_standardise;
+}
+
+void standardise_put(struct model_spec *model)
+{
+    size_t count = model->layer_count;
+    struct layer_spec *old = model->layers;
+    model->layers = NULL;
+    model_spec_set_layers(model, count + 1);
+    model->layers[0].kind = &layer_standardise;
+    if (count > 0)
+        memcpy(model->layers + 1, old, count * sizeof *old);
+    free(old);
+}
