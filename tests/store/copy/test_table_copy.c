@@ -19,10 +19,10 @@ static struct postgres_server server;
 static const char *const rows[] = {
     "INSERT INTO dataset VALUES('b',3,'READY','{\"a\":\"?\"}','it''s'," HASH(
         "01") ",-5,"
-              "'p','local')",
+              "'p','local',1)",
     "INSERT INTO dataset "
-    "VALUES('a',1,'CREATED','','',NULL,9223372036854775807,'p','o')",
-    "INSERT INTO dataset VALUES('\xc3\xbc',1,'DELETED','','\n\t|',NULL,0,'p','o')",
+    "VALUES('a',1,'CREATED','','',NULL,9223372036854775807,'p','o',0)",
+    "INSERT INTO dataset VALUES('\xc3\xbc',1,'DELETED','','\n\t|',NULL,0,'p','o',0)",
     "INSERT INTO job VALUES(7,'job_b',1,'QUEUED',0,'{}','{}',1,2,'local')",
     "INSERT INTO job VALUES(90,'job_a',-9223372036854775808,'X',0,'','',1,2,'o')",
     "INSERT INTO model VALUES(4,'model_a','job_a'," HASH("02") ",5,'{}',6)",

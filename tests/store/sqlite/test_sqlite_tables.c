@@ -64,7 +64,7 @@ static void append_only_tables_cannot_be_edited(void **state)
     run(db, "PRAGMA recursive_triggers=ON;PRAGMA foreign_keys=ON");
     assert_int_equal(
         run(db,
-            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o');"
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o',0);"
             "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
             "0,zeroblob(32),randomblob(32));"
             "INSERT INTO mark VALUES('j',5);"
@@ -141,7 +141,7 @@ static void what_a_seal_stands_for_alone_may_go(void **state)
     run(db, "PRAGMA recursive_triggers=ON;PRAGMA foreign_keys=ON");
     assert_int_equal(
         run(db,
-            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o');"
+            "INSERT INTO dataset VALUES('a',1,'s','','',NULL,0,'p','o',0);"
             "INSERT INTO ledger VALUES(1,'a',1,'','GRANT',zeroblob(8),NULL,'{}','me',"
             "0,zeroblob(32),randomblob(32));"
             "INSERT INTO ledger SELECT "
@@ -236,7 +236,7 @@ static void a_file_whose_tables_or_rows_differ_is_named(void **state)
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO mark VALUES('j',0)",
          "table mark, row j: authorised>0"},
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO dataset "
-         "VALUES('d',1,'','','',zeroblob(31),0,'p','o')",
+         "VALUES('d',1,'','','',zeroblob(31),0,'p','o',0)",
          "table dataset, row d: length(sha256)=32"},
         {"PRAGMA ignore_check_constraints=ON;INSERT INTO webhook VALUES('w','p','o',2,"
          "'u','[]','','ACTIVE','',zeroblob(32),NULL,0,0,1)",
