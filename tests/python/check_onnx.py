@@ -130,6 +130,7 @@ def residual(body, shortcut=()):
     return {"type": "residual", **branches}
 
 
+PUT_BY_JOBS = "standardise"  # the layer of jobs that standardise
 NORM = {"type": "group_norm", "groups": 2}
 MODELS = [
     ("vectors", {"preset": "linear"}),
@@ -139,6 +140,7 @@ MODELS = [
     ("small", {"preset": "cnn_cifar"}),
     ("small", {"preset": "resnet18_gn"}),
     ("small", {"preset": "resnet34_gn"}),
+    ("small", {"preset": "scatter"}),
     ("region", {"preset": "mlp", "hidden": [7], "activation": "gelu_tanh"}),
     ("answer", {"preset": "linear"}),
     ("answer", {"preset": "linear", "loss": "softmax_cross_entropy"}),
@@ -266,7 +268,7 @@ def offered(daemon):
 
 def all_are_checked(daemon):
     types, presets = offered(daemon)
-    ours = set().union(*(types_of(model.get("layers", [])) for _, model in MODELS))
+    ours = {PUT_BY_JOBS}.union(*(types_of(model.get("layers", [])) for _, model in MODELS))
     missing = (types - ours) | (presets - {model.get("preset") for _, model in MODELS})
     if missing:
         print("not checked: " + ", ".join(sorted(missing)))
@@ -315,16 +317,30 @@ def ranges_that_were_released_are_in_the_graph(daemon):
     job, _ = daemon.run_job({"dataset": "released", "model": {"preset": "linear"},
                              "algorithm": {"name": "dpsgd"}, "batch_size": 60, "epochs": 20,
                              "privacy": {"epsilon": 2}, "scaling": {"statistics": asked["id"]}})
-    content, properties = fetch(daemon, job["model"])
+    _, properties = fetch(daemon, job["model"])
     declared = {column["name"]: column.get("range") for column in json.loads(properties["inputs"])["columns"]}
     for range in job["scaling"]["ranges"]:
         assert declared[range["column"]] == range["range"]
     assert declared["x"] != [-2, 6] and declared["wide"] == [-8e307, 8e307]
+    return agrees(daemon, job, rows, "released ranges")
+
+
+def agrees(daemon, job, rows, title):
+    content, properties = fetch(daemon, job["model"])
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     answer = daemon.post(f"/v1/models/{job['model']}/predict", {"inputs": rows})["outputs"]
     worst = differs(session, feeds(session, rows, columns_of(properties)), answer, ["no", "yes"])
-    print(f"  released ranges: largest difference {worst:.1e}", flush=True)
+    print(f"  {title}: largest difference {worst:.1e}", flush=True)
     return worst <= TOLERANCE
+
+
+def means_and_deviations_are_in_the_graph(daemon):
+    schema, files, rows = table({"values": ["no", "yes"]}, ["no", "yes"])  # other records
+    daemon.register("standardised", schema, files, {"epsilon": 8, "delta": 1e-5})
+    job, _ = daemon.run_job({"dataset": "standardised", "model": {"preset": "mlp", "hidden": [4]},
+                             "algorithm": {"name": "dpsgd"}, "batch_size": 60, "epochs": 2,
+                             "privacy": {"epsilon": 2}, "standardise": {"epsilon": 4}})
+    return agrees(daemon, job, rows, "means and deviations")
 
 
 def main(binary):
@@ -336,6 +352,7 @@ def main(binary):
             right = check(daemon, name, model) and right
         right = a_private_model_says_its_guarantee(daemon) and right
         right = ranges_that_were_released_are_in_the_graph(daemon) and right
+        right = means_and_deviations_are_in_the_graph(daemon) and right
     return 0 if right else 1
 
 
