@@ -162,6 +162,7 @@ class Predicting(unittest.TestCase):
             with self.assertRaises(FileNotFoundError):
                 model.predict_file(source, pathlib.Path(folder, "nowhere", "out.csv"))
 
+    @kit.lacks("numpy")
     def test_every_kind_of_column_is_encoded_as_by_the_service(self):
         kit.client().datasets.register("stays", stays(), task="regression", public=True, **STAYS)
         model = trained("stays", "linear", algorithm="sgd", epsilon=None, epochs=5)
