@@ -12,7 +12,8 @@
 #include "base/check.h"
 
 static const struct json_range epsilon_range = {0, LIMIT_EPSILON, true, false};
-static const struct json_range clip_range = {0, MOMENTS_CLIP_MAX, true, false};
+static const struct json_range clip_range = {MOMENTS_CLIP_MIN, MOMENTS_CLIP_MAX, false,
+                                             false};
 
 /* --- the requested and the stored form --- */
 

@@ -19,7 +19,8 @@ static const struct json_range noise_range = {LIMIT_NOISE_MULTIPLIER_MIN,
                                               LIMIT_NOISE_MULTIPLIER_MAX, false, false};
 static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 static const struct json_range probability_range = {0, 1, true, true};
-static const struct json_range clip_range = {0, MOMENTS_CLIP_MAX, true, false};
+static const struct json_range clip_range = {MOMENTS_CLIP_MIN, MOMENTS_CLIP_MAX, false,
+                                             false};
 
 static void *allocate(size_t count, size_t size)
 {

@@ -125,7 +125,7 @@ static double clip_factor(const struct pass *pass)
     for (size_t j = 0; j < 2 * pass->moments->count; j++)
         square += pass->vector[j] * pass->vector[j];
     double norm = sqrt(square);
-    if (!isfinite(norm))
+    if (!isfinite(norm) || norm == 0) /* a vector of zeros adds nothing to any sum */
         return 0;
     return pass->scale * shrink / fmax(pass->moments->clip_norm, norm);
 }

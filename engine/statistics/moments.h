@@ -40,8 +40,9 @@
 /* A deviation is at least 1/64, of half a declared range or of a stored unit. */
 #define MOMENTS_VARIANCE_MIN 0x1p-12
 
-/* The largest clip length. The norm of a vector of stored floats is below 2^264, so its
- * square and the clip factor are finite. */
+/* Limits of the clip length. The norm of a vector of stored floats is below 2^264, so its
+ * square is finite; the smallest length makes the clip factor finite too. */
+#define MOMENTS_CLIP_MIN 1e-6
 #define MOMENTS_CLIP_MAX 1e6
 
 struct moments {      /* zeroed: none */

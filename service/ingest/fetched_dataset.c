@@ -10,6 +10,12 @@
 enum status fetched_dataset_check(const struct schema *schema, struct error *error)
 {
     size_t column;
+    if (schema_unit(schema) != PRIVACY_UNIT_RECORD)
+        return error_set(
+            error, ST_INVALID,
+            "upload the files: the number of persons in a file that the "
+            "service fetches would show how many different cells it has in "
+            "a column of your choice");
     if (schema_takes_any(schema, &column))
         return ST_OK;
     return error_set(error, ST_INVALID,

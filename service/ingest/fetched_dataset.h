@@ -18,7 +18,9 @@ struct dataset;
 struct schema;
 
 /* Checks that the declaration says what becomes of each cell.
- *   ST_INVALID  a column of words has no place for other words; the text says which */
+ *   ST_INVALID  a column of words has no place for other words (the text says which), or
+ *               the unit is the person, whose number would show how many different cells
+ *               there are in a column that the declaration chooses */
 enum status fetched_dataset_check(const struct schema *schema, struct error *error);
 
 /* Marks the dataset for good, durably. Call it before the first byte is asked for.

@@ -9,6 +9,7 @@
 
 #include "api/limits.h"
 #include "base/check.h"
+#include "service/ingest/upload_senders.h"
 
 struct unfinished_upload {
     struct blob_draft draft;
@@ -147,8 +148,8 @@ static enum status take(struct unfinished_uploads *uploads,
             remove_at(uploads, index);
         return begin(uploads, claim, out, error);
     }
-    if (upload != NULL && !principal_equal(&upload->principal, &claim->principal))
-        upload = NULL;
+    if (upload != NULL && !upload_sender_same(&upload->principal, &claim->principal))
+        upload = NULL; /* the whole file has one sender, who may be shown its cells */
     enum status status = check_claim(upload, claim, there, error);
     if (status == ST_OK)
         *out = upload;

@@ -266,6 +266,26 @@ static void a_dataset_stays_one_that_was_fetched(void **state)
     assert_int_equal((int)reply_number(ready, "records"), 2);
 }
 
+/* The number of persons is public, and would be that of the cells in any column. */
+static void persons_are_not_fetched(void **state)
+{
+    struct scene *scene = *state;
+    struct client *client = &scene->stage->client;
+    assert_status(
+        client_create(client, "/v1/datasets",
+                      "{'id':'persons','format':'csv','task':'classification',"
+                      "'columns':[{'name':'x','kind':'privacy_id'},"
+                      "{'name':'y','kind':'numeric','range':[0,9]},"
+                      "{'name':'above','kind':'label','values':['no','yes'],"
+                      "'default':'no'}],'privacy':" SAMPLE_BUDGET(1) "}"),
+        201);
+    const struct reply *refused =
+        client_post(client, "/v1/datasets/persons/files/data:fetch", NULL,
+                    "{'url':'%s/files/points'}", scene->receiver.url);
+    assert_problem(refused, 400, "invalid_argument");
+    assert_non_null(strstr(reply_text(refused, "detail"), "upload the files"));
+}
+
 static void a_fetch_needs_a_place_for_each_word(void **state)
 {
     struct scene *scene = *state;
@@ -464,6 +484,7 @@ int main(void)
         TEST(twelve_imports_do_not_find_the_maximum),
         TEST(an_upload_that_clips_alike_does_not_find_it_either),
         TEST(a_dataset_stays_one_that_was_fetched),
+        TEST(persons_are_not_fetched),
         TEST(a_fetch_needs_a_place_for_each_word),
         TEST(a_digest_is_held_against_the_file),
         TEST(requests_are_signed_for_s3),

@@ -139,7 +139,7 @@ static void check_names(const Onnx__GraphProto *graph)
 /* Every tensor of the network is present once, with the floats of the file. */
 static void check_tensors(const Onnx__GraphProto *graph, const struct batch *batch)
 {
-    double *stored = calloc(batch->parameters, sizeof *stored);
+    double *stored = calloc(network_floats(batch->network), sizeof *stored);
     batch_as_file(batch, stored, batch->theta);
     for (size_t t = 0; t < network_tensor_count(batch->network); t++) {
         const struct tensor *tensor = network_tensor(batch->network, t);

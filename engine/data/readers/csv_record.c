@@ -44,9 +44,13 @@ static enum status take(struct reading *reading, struct lines *lines,
 
 /* An empty last line, which editors add, is not a record; with only one column it is an
  * empty cell. */
-static bool is_empty(const struct schema *schema, const struct line *line)
+static bool is_empty(const struct reading *reading, const struct line *line)
 {
+    const struct schema *schema = reading->schema;
     const char second = delimiter_second_blank(schema->dialect.delimiter);
+    if (reading
+            ->takes_any) /* the number of records may not depend on the declaration */
+        return line->size == 0;
     if (schema->column_count == 1)
         return false;
     for (size_t i = 0; i < line->size; i++) {
@@ -73,7 +77,7 @@ enum status csv_record_next(struct reading *reading, struct lines *lines,
             return status;
         if (record->line.number == 1)
             skip_byte_order_mark(&record->line);
-        if (!is_empty(reading->schema, &record->line))
+        if (!is_empty(reading, &record->line))
             return ST_OK;
     }
 }

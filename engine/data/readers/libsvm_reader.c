@@ -232,7 +232,8 @@ static enum status read_records(struct libsvm *libsvm)
         struct cursor cursor = {line.text, line.text, line.text + line.size,
                                 line.number};
         skip_blanks(&cursor);
-        if (!line_ended(&cursor) && (status = add_record(libsvm, &cursor)) != ST_OK)
+        bool is_record = reading->takes_any ? line.size > 0 : !line_ended(&cursor);
+        if (is_record && (status = add_record(libsvm, &cursor)) != ST_OK)
             return status;
     }
 }

@@ -101,6 +101,7 @@ static void every_mistake_is_refused_at_its_place(void **state)
     expect_refused("[0.25,0.5]", "[]", "/statistics/5/probabilities");
     expect_refused(",\"probabilities\":[0.25,0.5]", "", "/statistics/5/probabilities");
     expect_refused(":2.5", ":0", "/statistics/6/clip_norm");
+    expect_refused(":2.5", ":9e-7", "/statistics/6/clip_norm");
     expect_refused(":2.5", ":1000001", "/statistics/6/clip_norm");
     expect_refused("\"clip_norm\"", "\"column\"", "/statistics/6/column");
     expect_refused("\"epsilon\":0.385", "\"epsilon\":0", "/privacy/epsilon");

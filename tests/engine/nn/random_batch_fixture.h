@@ -185,7 +185,7 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
     assert_int_equal(
         workspace_create(&batch->workspace, batch->network, batch->rows, NULL), ST_OK);
     batch->parameters = network_parameters(batch->network);
-    batch->theta = calloc(batch->parameters, sizeof *batch->theta);
+    batch->theta = calloc(network_floats(batch->network), sizeof *batch->theta);
     batch->x = calloc(count * features, sizeof *batch->x);
     batch->classes = calloc(count, sizeof *batch->classes);
     batch->values = calloc(count, sizeof *batch->values);

@@ -55,6 +55,8 @@ static struct matrix wide_matrix = {.features = WIDE,
                                     .rows = wide,
                                     .targets = no_targets};
 
+static double clip; /* of the moments that move measures; 0: the default */
+
 /* The last of the records has this number in every place. */
 static void fill_wide(uint64_t count, float value)
 {
@@ -83,7 +85,7 @@ static double move(enum relation relation, double steps, float from, float to)
     static double with[2 * WIDE], without[2 * WIDE];
     struct measurement measurement, smaller;
     bool exchanged = relation == RELATION_REPLACE_ONE;
-    struct statistics list = moments_of(&wide_schema, 0);
+    struct statistics list = moments_of(&wide_schema, clip);
     struct measurement_terms terms = {relation, PRIVACY_UNIT_RECORD,
                                       GRID_NOISE_STDDEV / steps, 2};
     fill_wide(2, to);
@@ -125,6 +127,19 @@ static void a_record_that_turns_round_moves_further_than_an_absent_one(void **st
     (void)state;
     assert_close(move(RELATION_ZERO_OUT, 1e9, 0, 1), 1, 1e-6);
     assert_close(move(RELATION_REPLACE_ONE, 1e9, -1, 1), M_SQRT1_2, 1e-6);
+}
+
+/* Zero divided by the length of a record of zeros is no number. */
+static void a_record_of_zeros_adds_nothing_at_any_clip_length(void **state)
+{
+    static const double lengths[] = {MOMENTS_CLIP_MIN, 1e-320, MOMENTS_CLIP_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        clip = lengths[i];
+        assert_true(move(RELATION_ZERO_OUT, 1e9, 0, 0) == 0);
+        assert_true(move(RELATION_ZERO_OUT, 1e9, 0, 1e-3F) <= 1 + 1e-9);
+    }
+    clip = 0;
 }
 
 static void a_number_that_is_not_finite_adds_nothing(void **state)
@@ -324,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding_is_part_of_the_distance),
         cmocka_unit_test(a_record_that_turns_round_moves_further_than_an_absent_one),
+        cmocka_unit_test(a_record_of_zeros_adds_nothing_at_any_clip_length),
         cmocka_unit_test(a_number_that_is_not_finite_adds_nothing),
         cmocka_unit_test(moments_are_those_of_a_direct_computation),
         cmocka_unit_test(every_coordinate_has_the_noise_of_the_clip_length),

@@ -188,6 +188,9 @@ static void nobody_else_is_told_how_much_there_is(void **state)
     assert_refused(scene, &claim, ST_UPLOAD_OFFSET, 0);
     claim.offset = 5;
     assert_refused(scene, &claim, ST_UPLOAD_OFFSET, 0);
+    /* Her other key would become the sender of cells that it did not send. */
+    claim.principal = (struct principal){.name = "ann", .key = "second"};
+    assert_refused(scene, &claim, ST_UPLOAD_OFFSET, 0);
 }
 
 static void what_is_not_wanted_any_more_leaves_nothing(void **state)

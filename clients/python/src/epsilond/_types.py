@@ -2368,6 +2368,8 @@ class ProblemErrorsItem(TypedDict):
     parameter: str | None
     detail: str
     code: FaultCode
+    line: NotRequired[int]
+    column: NotRequired[int]
 
 
 class Problem(TypedDict):

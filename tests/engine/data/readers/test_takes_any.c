@@ -339,6 +339,28 @@ static void a_label_byte_of_cifar_is_the_nearest_class(void **state)
     ingest_fini(&ingest);
 }
 
+/* --- the number of records --- */
+
+/* The difference of two counts would be a number that the file has and nobody paid for. */
+static void the_number_of_records_does_not_depend_on_the_declaration(void **state)
+{
+    static const char text[] = "\t\t\n \n\n#1 2:3\n,;\n";
+    struct schema other = table;
+    struct ingest ingest;
+    (void)state;
+    ingest_init(&ingest);
+    for (const char *delimiter = ",;\t|"; *delimiter != '\0'; delimiter++) {
+        other.dialect.delimiter = *delimiter;
+        take_text(&ingest, &other, text, sizeof text - 1);
+        assert_int_equal(ingest.status, ST_OK);
+        assert_int_equal(ingest.matrix.records, 4);
+    }
+    take_text(&ingest, &sparse, text, sizeof text - 1);
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.matrix.records, 4);
+    ingest_fini(&ingest);
+}
+
 /* --- what is still refused --- */
 
 static void a_file_is_refused_only_as_a_whole(void **state)
@@ -346,7 +368,7 @@ static void a_file_is_refused_only_as_a_whole(void **state)
     (void)state;
     struct ingest ingest;
     ingest_init(&ingest);
-    take_text(&ingest, &table, "\n \n", 3);
+    take_text(&ingest, &table, "\n\n", 2);
     assert_int_equal(ingest.status, ST_IMPORT_FAILED); /* n is 0 */
     take_text(&ingest, &table, "\x1f\x8b\x08 broken", 10);
     assert_int_equal(ingest.status, ST_IMPORT_FAILED);
@@ -410,6 +432,7 @@ int main(void)
         cmocka_unit_test(each_bad_pair_of_libsvm_is_dropped),
         cmocka_unit_test(bad_values_of_arrays_have_a_place),
         cmocka_unit_test(a_label_byte_of_cifar_is_the_nearest_class),
+        cmocka_unit_test(the_number_of_records_does_not_depend_on_the_declaration),
         cmocka_unit_test(a_file_is_refused_only_as_a_whole),
         cmocka_unit_test(each_column_of_words_needs_a_place_for_other_words),
         cmocka_unit_test(defaults_and_categories_come_before_the_edge),
