@@ -198,7 +198,7 @@ static void twelve_imports_do_not_find_the_maximum(void **state)
     double low = 0, high = 4096;
     put_at_receiver(scene, "/files/secret", secret);
     for (int i = 0; i < 12; i++) {
-        char id[16], bound[32];
+        char id[24], bound[32];
         snprintf(id, sizeof id, "guess-%d", i);
         snprintf(bound, sizeof bound, "%.17g", low / 2 + high / 2);
         assert_status(declare_table(&scene->stage->client, id, bound, SAMPLE_BUDGET(1)),

@@ -1264,12 +1264,8 @@ class Scaling(TypedDict):
     ranges: list[ScalingRangesItem]
 
 
-class StandardiseRequest(TypedDict):
-    """Begins the model with a layer `standardise`, which subtracts a mean from each number of a
-    record and divides by a deviation. If moments of this dataset with this clip length were
-    answered before, or are under way, they are used and cost nothing. Otherwise the job buys them:
-    one release with an entry of its own, at the job's delta. Needs a private dataset, layers that
-    read a vector, and no `scaling`, initial weights, frozen layers or ranks."""
+class StandardiseTerms(TypedDict):
+    """The price and the clip length of the means and deviations."""
 
     epsilon: NotRequired[float]
     clip_norm: NotRequired[float]
@@ -2442,7 +2438,7 @@ DatasetParts = list[DatasetPartsItem]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 AcknowledgeEpsilon = list[Literal["epsilon_above_10"]]
-EpsilonAcknowledged = Any
+EpsilonAcknowledged = dict[str, Any]
 Acknowledge = list[Literal["epsilon_above_10", "delta_above_1_over_n"]]
 AcknowledgeDelta = list[Literal["delta_above_1_over_n"]]
 GridOrder = float
@@ -2515,6 +2511,7 @@ ClassWeights = list[float]
 BatchSize = int
 Steps = int
 Epochs = int
+StandardiseRequest = bool | StandardiseTerms
 Ranks = int
 Bins = int | list[float]
 StatisticsColumn = str
