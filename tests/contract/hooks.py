@@ -44,8 +44,8 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
         (400, "invalid_argument", "^file_create$", {"invalid"}, {None}),
     "a_part_of_a_whole":
         (400, "invalid_argument", "^dataset_budget_history$", {"invalid"}, {"part"}),
-    "a_confirmation_that_depends_on_n":
-        (400, "invalid_argument", "^(dataset_(import|regrant)|grant_approve|charge_(create|estimate))$", {"invalid"}),
+    "a_confirmation_that_depends_on_the_rest":
+        (400, "invalid_argument", "^(dataset_(create|check|put|import|regrant)|grant_approve|charge_(create|estimate))$", {"invalid"}),
     "work_without_a_proof":
         (400, "invalid_argument", "^charge_(create|estimate)$", {"invalid"}),
     "a_policy_of_who_makes_keys":

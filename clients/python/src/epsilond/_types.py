@@ -2438,7 +2438,6 @@ DatasetParts = list[DatasetPartsItem]
 DatasetPrivacyPublic = Literal["public"]
 DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 AcknowledgeEpsilon = list[Literal["epsilon_above_10"]]
-EpsilonAcknowledged = dict[str, Any]
 Acknowledge = list[Literal["epsilon_above_10", "delta_above_1_over_n"]]
 AcknowledgeDelta = list[Literal["delta_above_1_over_n"]]
 GridOrder = float
