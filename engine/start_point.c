@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/initial_values.h"
 #include "engine/parallel/span.h"
 
 /* The chunks in which a vector is divided among threads, and the cost of a value,

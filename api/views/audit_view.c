@@ -85,6 +85,8 @@ char *job_act_render(const struct job_act *act)
         json_write_real(&writer, "epsilon", act->epsilon);
         json_write_count(&writer, "ledger_seq", act->ledger_seq);
     }
+    if (act->purchase != NULL)
+        standardise_request_write(&writer, "standardise", act->purchase);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }

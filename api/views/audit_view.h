@@ -12,6 +12,7 @@
 
 #include "api/requests/acknowledgement.h"
 #include "api/requests/dataset_request.h"
+#include "api/requests/standardise_request.h"
 #include "store/rows/audit_rows.h"
 
 /* Returns {"seq","time","actor","key","project","via","ip","action","object",
@@ -35,9 +36,11 @@ struct job_act {
     bool is_private;
     double epsilon;      /* as planned */
     uint64_t ledger_seq; /* of its RESERVE entry */
+    /* What the job buys by "standardise"; NULL if it buys nothing. */
+    const struct standardise_request *purchase;
 };
 /* Returns {"dataset","algorithm","epsilon","ledger_seq"}, the last two only if the
- * job is private. */
+ * job is private, and "standardise" as the job shows it if the job buys moments. */
 char *job_act_render(const struct job_act *act);
 
 #endif

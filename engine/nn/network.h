@@ -127,15 +127,6 @@ double network_flops(const struct network *network);
 /* Floating-point operations of one record in the forward pass only. */
 double network_forward_flops(const struct network *network);
 
-/* values (network_floats) = U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for weights and
- * biases, 1 and 0 for weights and biases of a group norm. The values depend only on the
- * model and the seed; they are the same on every machine. */
-void network_init(const struct network *network, float *values, uint64_t seed);
-
-/* Writes the values of network_init within span only. */
-void network_init_span(const struct network *network, float *values, uint64_t seed,
-                       struct span span);
-
 /* Returns how many columns workspace_predict writes: one for each class (2 if
  * logistic), or 1 for a regression. */
 uint32_t network_predictions(const struct network *network);

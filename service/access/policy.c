@@ -413,6 +413,8 @@ static enum status find(const struct asking *asking, struct policy_breach *breac
     if (!allows_algorithm(policy, asked->algorithm))
         *breach = (struct policy_breach){
             "algorithms", NAN, asked->algorithm != NULL ? "/algorithm/name" : ""};
+    else if (asked->purchase != NULL && policy->algorithm_count > 0)
+        *breach = (struct policy_breach){"algorithms", NAN, purchase_pointer};
     else if (policy->max_open_jobs > 0 && count_open(asking) >= policy->max_open_jobs)
         *breach =
             (struct policy_breach){"max_open_jobs", (double)policy->max_open_jobs, ""};

@@ -16,6 +16,7 @@
 #include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
 #include "service/ingest/import_reports.h"
+#include "service/ingest/import_reason.h"
 #include "service/ingest/importer.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
@@ -162,7 +163,7 @@ enum status poll_dataset_import(struct daemon_state *context, struct request *re
     struct dataset *dataset = datasets_find(context->datasets, request->match.id);
     CHECK(dataset != NULL);
     dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
-    const struct import_failure failure = importer_told(
+    const struct import_failure failure = import_reason_for(
         &info.detail.failure, dataset_owner(dataset), &request->caller.principal);
     if (request->deadline_ns == 0)
         request->deadline_ns = clock_monotonic_ns() + import_answer_ns;
@@ -203,7 +204,7 @@ enum status handle_dataset_import_get(struct daemon_state *context,
     if (status != ST_OK)
         return status;
     dataset_read_as(context->datasets, dataset, &request->caller.principal, &info);
-    const struct import_failure failure = importer_told(
+    const struct import_failure failure = import_reason_for(
         &info.detail.failure, dataset_owner(dataset), &request->caller.principal);
     /* The size of the answer tells whether an import was refused, and of what. */
     request->hides_outcome = dataset_hides_imports(dataset);

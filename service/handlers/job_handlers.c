@@ -6,7 +6,6 @@
 #include "accountant/ledger/ledger_view.h"
 #include "accountant/pricing/balance_room.h"
 #include "accountant/pricing/figures.h"
-#include "accountant/pricing/price_book.h"
 #include "accountant/pricing/selection_cost.h"
 #include "api/http/query.h"
 #include "api/limits.h"
@@ -34,6 +33,7 @@
 #include "service/jobs/job_facts.h"
 #include "service/planning/plan_refusal.h"
 #include "service/planning/planner.h"
+#include "service/planning/standardisation.h"
 #include "service/process/daemon_state.h"
 #include "service/runs/job_scheduler.h"
 
@@ -147,22 +147,6 @@ static enum status find_measurement_room(struct daemon_state *context,
     return ST_OK;
 }
 
-/* *left = the balance once the moments are paid that the plan buys. */
-static enum status without_purchase(struct balance *left, struct daemon_state *context,
-                                    const struct job_plan *plan,
-                                    const struct outlook *outlook, struct error *error)
-{
-    struct curve charge;
-    const struct price_terms terms = {.book = ledger_prices(context->ledger)};
-    *left = outlook->balance;
-    if (plan->purchase.run_count == 0)
-        return ST_OK;
-    enum status status = price_charge(&charge, &plan->purchase, &terms, error);
-    if (status == ST_OK)
-        curve_add(&left->held, &charge);
-    return status;
-}
-
 /* Finds whether the job fits in the dataset's budget, what it would leave, and the
  * largest epsilon and the most steps that would fit. */
 static enum status find_room(struct daemon_state *context, const struct job_plan *plan,
@@ -179,8 +163,9 @@ static enum status find_room(struct daemon_state *context, const struct job_plan
     };
     struct balance left;
     enum status status = ledger_outlook(context->ledger, &question, outlook, error);
+    left = outlook->balance;
     if (status == ST_OK)
-        status = without_purchase(&left, context, plan, outlook, error);
+        status = standardisation_hold(&left, context, question.also, error);
     if (status == ST_OK)
         status = balance_room_find(&room, &plan->mechanism, &left, plan->request.delta,
                                    error);

@@ -82,6 +82,8 @@ static enum status tell_created(struct daemon_state *context, struct store_tx *t
         .is_private = plan->is_private,
         .epsilon = plan->epsilon_planned,
         .ledger_seq = addition->ledger_seq,
+        .purchase =
+            plan->request.standardise.epsilon > 0 ? &plan->request.standardise : NULL,
     };
     char *detail = job_act_render(&told);
     audit_event_begin(&act, context, request);

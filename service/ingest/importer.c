@@ -16,6 +16,7 @@
 #include "service/ingest/fetched_dataset.h"
 #include "service/ingest/import_event.h"
 #include "service/ingest/import_padding.h"
+#include "service/ingest/import_reason.h"
 #include "service/ingest/import_reports.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
@@ -273,6 +274,9 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
         return status;
     if (status != ST_OK)
         return fail(failure, status, error.text);
+    /* An import that began before the mark was set, or under an older version. */
+    if (info->is_fetched && fetched_dataset_check(&spec->schema, &error) != ST_OK)
+        return fail(failure, ST_IMPORT_FAILED, error.text);
     blob_draft_path(context->blobs, path, draft);
     status = read_uploads(context, spec, path, &result, outcome);
     if (status != ST_OK)
@@ -295,39 +299,6 @@ static void remove_uploads(struct daemon_state *context,
         if (upload_kind_is_of(&upload_kinds[i], &spec->schema))
             upload_remove(context, &name);
     }
-}
-
-/* Returns what is stored for the owner. Failures of the service itself are reported
- * only as such. */
-static struct import_failure reason_of(const struct import_failure *failure)
-{
-    struct import_failure ours = {.status = ST_INTERNAL};
-    if (failure->status == ST_IMPORT_FAILED || failure->status == ST_INVALID ||
-        failure->status == ST_DUPLICATE_CONTENT)
-        return *failure;
-    if (failure->status == ST_DISK_FULL)
-        ours.status = ST_DISK_FULL;
-    snprintf(ours.text, sizeof ours.text, "%s",
-             ours.status == ST_DISK_FULL
-                 ? "the disk of the service has no room for the imported records"
-                 : "the service could not read or write its files");
-    return ours;
-}
-
-struct import_failure importer_told(const struct import_failure *failure,
-                                    const struct principal *owner,
-                                    const struct principal *reader)
-{
-    if (principal_equal(owner, reader))
-        return *failure;
-    if (failure->status != ST_OK && principal_equal(owner, &principal_local))
-        return (struct import_failure){
-            .status = ST_IMPORT_FAILED,
-            .text =
-                "the files are not as declared; whoever has them reads where and why "
-                "once they declare them under another id, as this one was declared "
-                "before there were keys"};
-    return (struct import_failure){0};
 }
 
 /* Returns whether the duration of the import could reveal more of private records than
@@ -440,7 +411,8 @@ static bool is_refused(enum status status)
            status == ST_DUPLICATE_CONTENT || status == ST_DISK_FULL;
 }
 
-/* Keeps the report of a refused file for the key that sent it. */
+/* Keeps the report of a refused file for the key that sent it. Comes before the refusal is
+ * visible: another import, by another key, may begin as soon as it is. */
 static void show_report(struct daemon_state *context, const struct dataset_spec *spec,
                         const struct outcome *outcome, enum status status)
 {
@@ -464,6 +436,7 @@ static void show(struct daemon_state *context, struct dataset *dataset,
     struct error moving = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
     datasets_enter(context->datasets, &visit);
+    show_report(context, spec, outcome, status);
     enum status settled = settle(context, dataset, info, &moving);
     if (settled == ST_DUPLICATE_CONTENT)
         status = settle_duplicate(context, dataset, &moving, NULL) == ST_OK
@@ -471,7 +444,8 @@ static void show(struct daemon_state *context, struct dataset *dataset,
                      : ST_IO;
     else if (settled == ST_OK && status == ST_OK)
         remove_uploads(context, spec);
-    show_report(context, spec, outcome, settled == ST_OK ? status : settled);
+    else if (settled != ST_OK) /* nothing became visible */
+        import_reports_drop(context->import_reports, spec->id.text);
     /* Texts of a failed import may describe private rows, so only the owner may read
      * them. */
     if (!is_refused(status) || !dataset_hides_imports(dataset))
@@ -508,7 +482,7 @@ void importer_run(void *argument, void *item)
         *info = (struct dataset_info){.state = DATASET_CREATED};
     } else {
         *info = (struct dataset_info){.state = DATASET_FAILED};
-        info->detail.failure = reason_of(&outcome.failure);
+        info->detail.failure = import_reason_kept(&outcome.failure);
     }
     show(context, dataset, &outcome, status);
     daemon_state_guard(context);

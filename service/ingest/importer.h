@@ -52,14 +52,6 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
                            const struct import_request *request, bool *begun,
                            struct import_failure *failure, struct error *error);
 
-/* Returns what reader may know of why an import failed. The dataset's owner may know
- * all of it. Anyone else does not learn that it failed (privacy.md P6), and gets a
- * zeroed result. A dataset of the local principal has no owner who could ask, because
- * no one is local once there are keys; its text says how to find out all the same. */
-struct import_failure importer_told(const struct import_failure *failure,
-                                    const struct principal *owner,
-                                    const struct principal *reader);
-
 /* The pool's run function: argument is the context, item the dataset. */
 void importer_run(void *argument, void *item);
 

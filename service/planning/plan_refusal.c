@@ -7,6 +7,7 @@
 #include "accountant/pricing/figures.h"
 #include "api/views/problem.h"
 #include "service/access/policy.h"
+#include "service/planning/standardisation.h"
 #include "service/process/daemon_state.h"
 
 struct denied_event { /* what the members of a budget's 409 point to */
@@ -24,19 +25,23 @@ static void refusal_fill(struct daemon_state *context, const struct policy_asked
                                              asked->purchase};
     const struct balance *balance = &refusal->outlook.balance;
     struct problem *problem = &refusal->problem;
+    struct balance left;
     struct balance_room room;
     problem->has_most_steps = m->run_count == 1;
-    if (ledger_outlook(context->ledger, &question, &refusal->outlook, NULL) != ST_OK ||
-        balance_room_find(&room, m, balance, asked->delta, NULL) != ST_OK)
+    if (ledger_outlook(context->ledger, &question, &refusal->outlook, NULL) != ST_OK)
+        return;
+    left = *balance;
+    if (standardisation_hold(&left, context, asked->purchase, NULL) != ST_OK ||
+        balance_room_find(&room, m, &left, asked->delta, NULL) != ST_OK)
         return;
     problem->largest_epsilon = room.largest_epsilon;
     problem->most_steps = room.most_steps;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         size_t at = balance->weighted[i];
-        double left =
+        double free =
             balance->capacity[i] - balance->committed.at[at] - balance->held.at[at];
         refusal->orders[i] = curve_orders[at];
-        refusal->available[i] = left > 0 ? left : 0;
+        refusal->available[i] = free > 0 ? free : 0;
     }
     problem->has_room = true;
     problem->needed = &refusal->outlook.charge;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "accountant/ledger/ledger.h"
+#include "accountant/ledger/ledger_view.h"
+#include "accountant/pricing/price_book.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/access/access.h"
@@ -126,6 +128,19 @@ enum status standardisation_plan(const struct standardisation *asked,
     mechanism_copy(&asked->plan->purchase, &purchase.mechanism);
     statistics_plan_fini(&purchase);
     return ST_OK;
+}
+
+enum status standardisation_hold(struct balance *balance, struct daemon_state *context,
+                                 const struct mechanism *purchase, struct error *error)
+{
+    struct curve charge;
+    const struct price_terms terms = {.book = ledger_prices(context->ledger)};
+    if (purchase == NULL)
+        return ST_OK;
+    enum status status = price_charge(&charge, purchase, &terms, error);
+    if (status == ST_OK)
+        curve_add(&balance->held, &charge);
+    return status;
 }
 
 /* --- buying --- */

@@ -24,9 +24,11 @@
 
 #include "base/status.h"
 
+struct balance;
 struct daemon_state;
 struct dataset;
 struct job_plan;
+struct mechanism;
 struct principal;
 struct store_tx;
 
@@ -49,5 +51,11 @@ enum status standardisation_plan(const struct standardisation *asked,
  *   others         as ledger_reserve and standardisation_plan */
 enum status standardisation_reserve(const struct standardisation *asked,
                                     struct store_tx *tx, struct error *error);
+
+/* Counts the purchase, NULL if there is none, as held in this balance: what is left is for
+ * the job that makes it.
+ *   errors as price_charge */
+enum status standardisation_hold(struct balance *balance, struct daemon_state *context,
+                                 const struct mechanism *purchase, struct error *error);
 
 #endif

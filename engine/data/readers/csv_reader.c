@@ -79,10 +79,6 @@ static enum status add_cell(struct csv *csv, size_t column, float *features,
                                  &csv->encoders[column], cell, &csv->reason);
     if (declared->kind == COLUMN_IGNORED)
         return ST_OK;
-    if (csv->reading->takes_any) {
-        persons_take_id(&target->id, cell);
-        return ST_OK;
-    }
     return persons_read_id(&target->id, cell, &csv->reason);
 }
 

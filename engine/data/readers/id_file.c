@@ -25,20 +25,9 @@ static enum status add_line(struct reading *reading, const struct line *line)
 {
     struct error reason = {0};
     struct cell cell = text_of(line), id;
-    if (reading->takes_any)
-        persons_take_id(&id, cell);
-    else if (persons_read_id(&id, cell, &reason) != ST_OK)
+    if (persons_read_id(&id, cell, &reason) != ST_OK)
         return reading_refuse(reading, line->number, 0, "%s", reason.text);
     return persons_add(reading->persons, id, reading->error);
-}
-
-/* Adds the empty id for records that have no line. */
-static enum status add_nobody(struct reading *reading, uint64_t records)
-{
-    enum status status = ST_OK;
-    for (; records > 0 && status == ST_OK; records--)
-        status = persons_add(reading->persons, (struct cell){"", 0}, reading->error);
-    return status;
 }
 
 static enum status read_lines(struct reading *reading, struct lines *lines,
@@ -49,8 +38,6 @@ static enum status read_lines(struct reading *reading, struct lines *lines,
     for (uint64_t count = 0;; count++) {
         enum status status = lines_next(lines, &line, &more, reading->error);
         reading->place.line = line.number;
-        if (reading->takes_any && status == ST_OK && (!more || count == records))
-            return add_nobody(reading, records - count);
         if (status == ST_OK && more && count == records)
             return reading_refuse(reading, line.number, 0,
                                   "there are more ids than the %" PRIu64 " records",
@@ -74,8 +61,6 @@ enum status id_file_read(struct reading *reading, uint64_t records)
     if (status != ST_OK)
         return status;
     struct lines *lines = lines_create(source);
-    if (lines != NULL && reading->takes_any)
-        lines_cut_long(lines);
     status = lines != NULL
                  ? read_lines(reading, lines, records)
                  : error_set(reading->error, ST_NO_MEMORY, "no memory to read lines");

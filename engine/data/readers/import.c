@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/file_checksum.h"
 #include "base/random.h"
 #include "engine/data/readers/foreign.h"
@@ -139,6 +140,7 @@ enum status import_run(const struct import *import, struct import_result *result
         .report = import->report,
     };
     const struct run_result ending = {import, bounds};
+    CHECK(!import->takes_any || schema_unit(import->schema) == PRIVACY_UNIT_RECORD);
     if (schema_unit(import->schema) == PRIVACY_UNIT_PERSON)
         reading.persons =
             persons_create(import->path, schema_rows_kept(import->schema));

@@ -63,9 +63,10 @@ struct import { /* input and output of an import */
     struct import_limits limits;
     /* True: the service fetched a file, so that whether it is refused must not depend on
      * the content of a record. Every record is then a function of its own bytes and of
-     * the schema, for which schema_takes_any must hold; privacy.md P7 has the map. Still
-     * refused is a file without records, one that is larger than the limits, and one that
-     * is none of its format as a whole: its compression, its header, its size. */
+     * the schema, whose unit must be the record and for which schema_takes_any must
+     * hold; privacy.md P7 has the map. Still refused is a file without records, one that
+     * is larger than the limits, and one that is none of its format as a whole: its
+     * compression, its header, its size. */
     bool takes_any;
     /* Empty, or NULL. Receives every fault of a table, and not only the first. */
     struct import_report *report;

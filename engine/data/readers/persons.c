@@ -139,12 +139,6 @@ enum status persons_read_id(struct cell *id, struct cell cell, struct error *err
     return ST_OK;
 }
 
-void persons_take_id(struct cell *id, struct cell cell)
-{
-    if (persons_read_id(id, cell, NULL) != ST_OK)
-        *id = (struct cell){"", 0};
-}
-
 /* The polynomial whose coefficients are the bytes, each more than 0, and the size. */
 static uint64_t hash_of(const struct persons *persons, struct cell id)
 {

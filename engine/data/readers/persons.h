@@ -52,11 +52,7 @@ void persons_destroy(struct persons *persons); /* NULL is allowed; zeroes */
  *               quoting the cell */
 enum status persons_read_id(struct cell *id, struct cell cell, struct error *error);
 
-/* *id = the cell as persons_read_id reads it; the empty id if that refuses the cell. All
- * rows with the empty id are those of one person. */
-void persons_take_id(struct cell *id, struct cell cell);
-
-/* Sets the person of the next row. id comes from one of these two.
+/* Sets the person of the next row. id comes from persons_read_id.
  *   ST_IMPORT_FAILED  more than PERSONS_MAX persons
  *   ST_DISK_FULL, ST_IO, ST_NO_MEMORY */
 enum status persons_add(struct persons *persons, struct cell id, struct error *error);

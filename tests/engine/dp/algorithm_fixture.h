@@ -12,6 +12,7 @@
 #include "engine/dp/algorithms/registry.h"
 #include "engine/dp/stepper.h"
 #include "engine/difference/difference.h"
+#include "engine/nn/initial_values.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "engine/dp/micro_batch.h"
+#include "engine/nn/initial_values.h"
 #include "tests/engine/small_network_fixture.h"
 
 struct bench {

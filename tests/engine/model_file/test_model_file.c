@@ -1,5 +1,6 @@
 /* Goal: a network's parameters survive the file, and a network accepts only its own
  * file. Method: round trips, then files of other models. */
+#include "engine/nn/initial_values.h"
 #include "tests/expect.h"
 
 #include <string.h>

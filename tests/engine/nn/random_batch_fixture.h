@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "engine/nn/graph.h"
+#include "engine/nn/initial_values.h"
 #include "engine/nn/layers/position_layer.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"

@@ -4,6 +4,7 @@
 #include "accountant/ledger/ledger_view.h"
 #include "api/requests/key_policy.h"
 #include "api/requests/key_request.h"
+#include "engine/dp/algorithms/registry.h"
 #include "service/identity/access_keys.h"
 #include "service/process/daemon_state.h"
 #include "service/datasets/dataset_info.h"
@@ -201,6 +202,13 @@ static void a_job_and_the_moments_that_it_buys_stay_within_a_policy(void **state
     breach = breach_of_buyer(&policy, 20, 1.5);
     assert_non_null(breach.member);
     assert_string_equal(breach.member, "min_noise_multiplier");
+    assert_string_equal(breach.pointer, "/standardise");
+    /* Moments are statistics, which are none of the algorithms. */
+    policy = (struct key_policy){.algorithm_count = 1,
+                                 .algorithms = {algorithm_find("dpsgd")}};
+    breach = breach_of_buyer(&policy, 20, 0.1);
+    assert_non_null(breach.member);
+    assert_string_equal(breach.member, "algorithms");
     assert_string_equal(breach.pointer, "/standardise");
 }
 

@@ -363,39 +363,6 @@ static void a_stop_does_not_show_that_an_import_had_ended(void **state)
     assert_int_equal(files_in("scratch"), 0);
 }
 
-static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
-{
-    (void)state;
-    static const struct principal ward = {.name = "ward", .project = "fraud"},
-                                  mallory = {.name = "mallory", .project = "fraud"};
-    static const struct import_failure bad = {.status = ST_IMPORT_FAILED,
-                                              .text = "no number",
-                                              .file = "data",
-                                              .line = 3,
-                                              .column = 2};
-    static const struct import_failure clash = {.status = ST_DUPLICATE_CONTENT,
-                                                .text = "those of \"patients\""};
-    static const struct import_failure full = {.status = ST_DISK_FULL,
-                                               .text = "no room"};
-    assert_int_equal(importer_told(&bad, &ward, &ward).line, 3);
-    assert_string_equal(importer_told(&bad, &ward, &ward).text, bad.text);
-    struct import_failure told = importer_told(&bad, &ward, &mallory);
-    assert_int_equal(told.status, ST_OK);
-    assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
-    assert_string_equal(told.text, "");
-    told = importer_told(&bad, &principal_local, &mallory);
-    assert_true(told.line == 0 && told.column == 0 && told.file[0] == '\0');
-    assert_null(strstr(told.text, bad.text));
-    assert_non_null(strstr(told.text, "another id"));
-    assert_int_equal(importer_told(&bad, &principal_local, &principal_local).line, 3);
-
-    assert_string_equal(importer_told(&clash, &ward, &ward).text, clash.text);
-    told = importer_told(&clash, &ward, &mallory);
-    assert_int_equal(told.status, ST_OK);
-    assert_string_equal(told.text, "");
-    assert_int_equal(importer_told(&full, &ward, &mallory).status, ST_OK);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,7 +379,6 @@ int main(void)
             a_dataset_that_is_ready_is_not_imported_a_second_time, begin, end),
         cmocka_unit_test_setup_teardown(
             how_long_persons_take_and_where_a_file_is_bad_is_not_seen, begin, end),
-        cmocka_unit_test(only_the_owner_reads_where_and_why_an_import_failed),
         cmocka_unit_test_setup_teardown(a_stop_does_not_show_that_an_import_had_ended,
                                         begin, end),
     };

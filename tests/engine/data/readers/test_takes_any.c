@@ -9,11 +9,10 @@
 #include "tests/engine/data/readers/ingest_fixture.h"
 #include "engine/data/calendar.h"
 #include "engine/data/readers/lines.h"
-#include "engine/data/readers/persons.h"
 #include "engine/data/readers/reader_registry.h"
 
 static char n_age[] = "age", n_job[] = "job", n_day[] = "day", n_ill[] = "ill";
-static char n_who[] = "who", v_clerk[] = "clerk", v_cook[] = "cook", v_no[] = "no";
+static char v_clerk[] = "clerk", v_cook[] = "cook", v_no[] = "no";
 static char v_yes[] = "yes", v_ten[] = "10", v_day[] = "2000-01-31";
 static char f_day[] = CALENDAR_ISO;
 static char *jobs[] = {v_clerk, v_cook}, *ills[] = {v_no, v_yes};
@@ -212,26 +211,6 @@ static void a_line_of_any_length_is_one_record(void **state)
     ingest_fini(&ingest);
 }
 
-static void rows_without_a_good_id_are_one_persons(void **state)
-{
-    (void)state;
-    struct column of_persons[COLUMNS + 1];
-    struct schema schema = table;
-    struct ingest ingest;
-    static const char text[] = "50,cook,2024-01-01,yes,ana\n60,cook,2024-01-01,yes,\n"
-                               "70,cook,2024-01-01,yes,\xff\n80,cook\n"
-                               "90,cook,2024-01-01,yes,ana\n";
-    memcpy(of_persons, columns, sizeof columns);
-    of_persons[COLUMNS] = (struct column){.name = n_who, .kind = COLUMN_PRIVACY_ID};
-    schema.columns = of_persons;
-    schema.column_count = COLUMNS + 1;
-    ingest_init(&ingest);
-    take_text(&ingest, &schema, text, sizeof text - 1);
-    assert_int_equal(ingest.status, ST_OK);
-    assert_int_equal(ingest.result.records, 2);
-    ingest_fini(&ingest);
-}
-
 /* --- what a declaration can ask of a file --- */
 
 static void twelve_declarations_find_no_maximum(void **state)
@@ -247,7 +226,7 @@ static void twelve_declarations_find_no_maximum(void **state)
         take_text(&ingest, &table, text, sizeof text - 1);
         assert_int_equal(ingest.status, ST_OK);
         assert_int_equal(ingest.result.records, 3);
-        high = columns[AGE].high; /* whoever saw a refusal would go the other way */
+        high = columns[AGE].high; /* a refusal would send the search the other way */
     }
     columns[AGE].high = 100;
     ingest_fini(&ingest);
@@ -427,7 +406,6 @@ int main(void)
         cmocka_unit_test(a_header_decides_nothing),
         cmocka_unit_test(a_row_is_a_function_of_its_own_line),
         cmocka_unit_test(a_line_of_any_length_is_one_record),
-        cmocka_unit_test(rows_without_a_good_id_are_one_persons),
         cmocka_unit_test(twelve_declarations_find_no_maximum),
         cmocka_unit_test(each_bad_pair_of_libsvm_is_dropped),
         cmocka_unit_test(bad_values_of_arrays_have_a_place),

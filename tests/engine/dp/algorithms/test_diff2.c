@@ -3,6 +3,7 @@
  * specification); bit for bit against the simpler methods to which it must reduce. */
 #include "engine/dp/algorithms/diff2_rounds.h"
 #include "engine/dp/algorithms/diff2_shards.h"
+#include "engine/nn/initial_values.h"
 #include "tests/engine/dp/diff2_fixture.h"
 #include "tests/engine/dp/diff2_oracle.h"
 

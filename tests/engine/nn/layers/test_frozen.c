@@ -2,6 +2,7 @@
  * trained layers, to the bit, and so is its norm. Method: each model is compiled as a
  * whole and with parts frozen, with the same weights, and both are run over the same
  * records. */
+#include "engine/nn/initial_values.h"
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Goal: a list of layers on images compiles to the tensors, shapes and counts that it
  * implies, and a list that does not fit is refused with the place of the fault. Method:
  * counts from the papers' specifications and by hand; a table of broken lists. */
+#include "engine/nn/initial_values.h"
 #include "tests/expect.h"
 
 #include <string.h>

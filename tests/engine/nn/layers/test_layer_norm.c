@@ -3,6 +3,7 @@
  * of the next layer; comparison with a group norm of one group, which it equals on
  * vectors; records made constant, or not finite. test_gradients.c checks its gradients
  * and norms with the oracle. */
+#include "engine/nn/initial_values.h"
 #include "tests/expect.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Goal: a model compiles to the tensors, tiles and initial weights that its description
  * implies. Method: counts from network.md, PyTorch's names, statistics of the initial
  * weights. */
+#include "engine/nn/initial_values.h"
 #include "tests/expect.h"
 
 #include <string.h>

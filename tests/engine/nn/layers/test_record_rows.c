@@ -3,6 +3,7 @@
  * no code compares rows before a run. Method: records among others and by themselves,
  * and one record in all rows, through the passes of a job at one point and at two, with
  * every kind of layer, form of a gradient and loss. */
+#include "engine/nn/initial_values.h"
 #include "engine/nn/workspace.h"
 
 #include <string.h>
