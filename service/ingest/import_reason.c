@@ -20,16 +20,16 @@ struct import_failure import_reason_kept(const struct import_failure *failure)
 }
 
 struct import_failure import_reason_for(const struct import_failure *failure,
-                                    const struct principal *owner,
-                                    const struct principal *reader)
+                                        const struct principal *owner,
+                                        const struct principal *reader)
 {
     if (principal_equal(owner, reader))
         return *failure;
     if (failure->status != ST_OK && principal_equal(owner, &principal_local))
         return (struct import_failure){
             .status = ST_IMPORT_FAILED,
-            .text =
-                "the files are not as declared; declare them under another id to read where "
-                "and why: this one was declared before there were keys"};
+            .text = "the files are not as declared; declare them under another id to "
+                    "read where "
+                    "and why: this one was declared before there were keys"};
     return (struct import_failure){0};
 }

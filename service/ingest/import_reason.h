@@ -19,7 +19,7 @@ struct import_failure import_reason_kept(const struct import_failure *failure);
  * zeroed result. A dataset of the local principal has no owner who could ask, because
  * no one is local once there are keys; its text says how to find out all the same. */
 struct import_failure import_reason_for(const struct import_failure *failure,
-                                    const struct principal *owner,
-                                    const struct principal *reader);
+                                        const struct principal *owner,
+                                        const struct principal *reader);
 
 #endif

@@ -31,7 +31,8 @@ static void only_the_owner_reads_where_and_why_an_import_failed(void **state)
     assert_true(shown.line == 0 && shown.column == 0 && shown.file[0] == '\0');
     assert_null(strstr(shown.text, bad.text));
     assert_non_null(strstr(shown.text, "another id"));
-    assert_int_equal(import_reason_for(&bad, &principal_local, &principal_local).line, 3);
+    assert_int_equal(import_reason_for(&bad, &principal_local, &principal_local).line,
+                     3);
 
     assert_string_equal(import_reason_for(&clash, &ward, &ward).text, clash.text);
     shown = import_reason_for(&clash, &ward, &mallory);
@@ -48,7 +49,8 @@ static void failures_of_the_service_are_kept_only_as_such(void **state)
     struct import_failure kept = import_reason_kept(&private_path);
     assert_int_equal(kept.status, ST_INTERNAL);
     assert_null(strstr(kept.text, "secret"));
-    static const struct import_failure full = {.status = ST_DISK_FULL, .text = "/secret"};
+    static const struct import_failure full = {.status = ST_DISK_FULL,
+                                               .text = "/secret"};
     kept = import_reason_kept(&full);
     assert_int_equal(kept.status, ST_DISK_FULL);
     assert_null(strstr(kept.text, "secret"));
