@@ -59,7 +59,7 @@ struct layer_choices {
 };
 
 /* The names of a layer's tensors; bias is NULL if the layer has none. A constant layer
- * is frozen whatever the model's start says. */
+ * is frozen for every start of the model. */
 struct layer_names {
     const char *weight, *bias;
     bool constant;

@@ -80,7 +80,7 @@ static const char help[] =
     "  --outbound-allow ADDRESSES addresses or blocks, with commas, that "
     "webhooks "
     "and\n"
-    "                             fetches may reach beside public ones [none]\n"
+    "                             fetches may reach besides public ones [none]\n"
     "  --outbound-ca FILE         authorities for these, in PEM [the system's]\n"
     "  --ui on|off                the dashboard, for a browser, at /ui/ [on]\n"
     "  --approvals on|off         grants wait for a second person, where there "

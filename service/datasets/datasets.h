@@ -134,7 +134,7 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
 
 /* Records that the daemon fetches a file of the dataset, or reads its records from
  * another system itself. Call it before the first byte is asked for. From then on no
- * import of the dataset fails by content, whoever sends its files.
+ * import of the dataset fails by content, for files of every sender.
  *   ST_IO  the store is poisoned */
 enum status dataset_mark_fetched(struct datasets *datasets, struct store_tx *tx,
                                  struct dataset *dataset, struct error *error);

@@ -27,7 +27,7 @@ struct principal;
 
 enum {
     REPORTS_MAX = 64,   /* kept at once; the oldest one makes room */
-    REPORT_KEPT_S = 600 /* of one that nobody takes */
+    REPORT_KEPT_S = 600 /* of one that no key fetches */
 };
 
 struct import_reports *import_reports_create(void);
@@ -55,7 +55,7 @@ struct import_report *import_reports_take(struct import_reports *reports,
                                           const char *dataset,
                                           const struct principal *principal);
 
-/* Drops reports that nobody has taken in time. */
+/* Drops reports that no key has fetched in time. */
 void import_reports_expire(struct import_reports *reports, int64_t now_ns);
 
 #endif

@@ -13,7 +13,7 @@
  *   (1) Jobs whose moments have the same text (kind, clip length) on one dataset share
  *       one release; a request for other moments is another release and is charged.
  *   (2) Of jobs that are added together, the first buys. A dataset's schema and records
- *       never change once it is READY, so its id stands for them.
+ *       never change once it is READY, so its id identifies them.
  *   (3) A release that FAILED has no answers and is never shared.
  *   (4) Only releases that the job's owner may read are shared.
  *

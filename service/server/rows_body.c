@@ -53,7 +53,7 @@ size_t rows_body_receive(struct request *request, struct sessions *sessions,
     return taken;
 }
 
-/* Ends the work if nobody waits for it any more. */
+/* Ends the work if no client waits for it any more. */
 static void check(struct daemon_state *context, struct request *request)
 {
     struct error error = {0};

@@ -79,7 +79,7 @@ function kindOf(full, decimal) {
 // text: whole lines from the beginning of the file. known: the delimiter and the decimal sign, if the
 // user has chosen them; the others are guessed; and the texts of missing cells.
 // Returns {delimiter, decimal, header, markers, columns: [{name, kind, gaps, shows}]}, or null if there is nothing to
-// read. markers: texts that may stand for missing cells too. shows: {isBoolean, dates, isLong, words}.
+// read. markers: texts that may mark missing cells. shows: {isBoolean, dates, isLong, words}.
 export function guess(text, known = {}) {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
   if (!lines.length) return null;

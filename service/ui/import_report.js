@@ -33,7 +33,7 @@ export function reportCard(report, add) {
       <button class="button" id="add-words" @click=${add}>They may be public: add and import</button>` : nothing}</div>`;
 }
 
-// Adds words to the values of a column of the form. Values with commas stand one a line.
+// Adds words to the values of a column of the form. Values with commas are written one a line.
 export function addTo(column, words) {
   const known = wordsOf(column.values);
   const all = [...known, ...words.filter((word) => !known.includes(word))];

@@ -1,4 +1,4 @@
-// What fills in many columns at once: ranges that a person pastes, and the words that the file shows. Ranges are never
+// Controls that fill in many columns at once: ranges that a person pastes, and the words that the file shows. Ranges are never
 // taken from the file. Words are listed in full, and none is declared before the person has pressed the button.
 import {html, nothing} from './lit-html.js';
 import {shownWords} from './column_row.js';

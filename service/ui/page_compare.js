@@ -42,7 +42,7 @@ function overlays(jobs) {
 
 const cards = (jobs) => overlays(jobs).map((chart) => html`<section class="card"><ui-chart .chart=${chart}></ui-chart></section>`);
 
-// Shows the curves of the jobs that the address names, whatever their datasets are.
+// Shows the curves of the jobs that the address names; they may be of different datasets.
 async function openJobs(view, ids) {
   view.title('Curves · epsilond');
   view.draw(loading);

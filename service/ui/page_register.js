@@ -282,7 +282,7 @@ class Page {
       ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
   }
 
-  // The texts in the file that often stand for a missing cell.
+  // The texts in the file that often mark a missing cell.
   markers() {
     const {markers = []} = this.read ?? {};
     if (!markers.length) return nothing;
@@ -366,7 +366,7 @@ class Page {
       ${step ? html`<p role="status">${step.word} … ${step.share != null ? percent(step.share) : ''}</p>${bar(step.share ?? 0, step.word)}` : nothing}</section>`;
   }
 
-  // Shows what the daemon refused. Errors of fields stand at their fields; the others are listed here.
+  // Shows what the daemon refused. Errors of fields appear at their fields; the others are listed here.
   problemNotice() {
     const {problem} = this;
     if (!problem?.errors?.length) return trouble(problem);

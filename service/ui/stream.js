@@ -138,7 +138,7 @@ function look() {
   heard = -Infinity;
 }
 
-// Starts or stops reading the stream. somebody: whether there is a user, without whom the daemon sends no events.
+// Starts or stops reading the stream. somebody: whether a user is signed in, without whom the daemon sends no events.
 export function want(somebody) {
   wanted = somebody;
   look();

@@ -5,7 +5,7 @@
  * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
  * that it is ours.
  *
- * Threads: the caller's connection belongs to it alone.
+ * Threads: only the thread of the caller may use the connection.
  */
 #ifndef STORE_SQLITE_SQLITE_TABLES_H
 #define STORE_SQLITE_SQLITE_TABLES_H

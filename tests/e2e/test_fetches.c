@@ -151,7 +151,7 @@ static void a_digest_is_held_against_the_file(void **state)
     assert_string_equal(reply_text(await_fetch(scene), "state"), "SUCCEEDED");
 }
 
-/* --- whoever cannot read the file learns nothing of its cells --- */
+/* --- a user who cannot read the file learns nothing of its cells --- */
 
 static void put_at_receiver(struct scene *scene, const char *path, const char *text)
 {

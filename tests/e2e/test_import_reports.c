@@ -1,5 +1,5 @@
 /* Goal: a refused import tells the key that sent the file all that is wrong with it, in
- * one answer, and tells nobody else; after the declaration was corrected the file is
+ * one answer, and shows it to no other key; after the declaration was corrected the file is
  * imported without being sent again. Method: a table with markers in its bad cells;
  * every other answer, the log and the database are searched for them. */
 #include <signal.h>
@@ -71,7 +71,7 @@ static void the_sender_reads_every_fault_in_one_answer(void **state)
     assert_int_equal((int)reply_number(refused, "report.lines.0.line"), 6);
 }
 
-/* --- what everybody else reads --- */
+/* --- what other keys read --- */
 
 static void assert_unmarked(const struct reply *reply)
 {

@@ -406,7 +406,7 @@ static void what_does_not_go_together_is_refused(void **state)
                                  "'standardise':true}"),
                    409, "dataset_public");
     assert_true(spent(client, "table") == before);
-    /* Not enough is left for the moments alone. */
+    /* Not enough is left even for the moments. */
     assert_problem(client_create(client, "/v1/jobs", JOB, "table",
                                  ",'standardise':{'epsilon':20,'clip_norm':0.3}"),
                    409, "budget_exhausted");

@@ -25,7 +25,7 @@ SECTIONS = {"epsilon": epsilon, "value_clip": value_clip, "dicesgd": dicesgd, "d
             "adp": adp, "dcsgd": dcsgd, "averaging": averaging}  # the cheap ones first
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
-HEAD = """# The papers' experiments, made anew
+HEAD = """# The papers' experiments, repeated
 
 Written by `make papers`; what each table holds and how it is run is in [`README.md`](README.md).
 Ours are medians of three jobs through the HTTP API, with the range of the three in brackets;

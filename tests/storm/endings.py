@@ -1,4 +1,4 @@
-"""How a daemon may end, according to the manual: the exit codes of docs/operations.md and the reasons of
+"""The ways in which a daemon may end, according to the manual: the exit codes of docs/operations.md and the reasons of
 docs/scale.md. The storm reads both from there, so it finds endings that they do not list."""
 
 import os

@@ -1,4 +1,4 @@
-"""What the service has acknowledged to its clients, and the faults that they found."""
+"""The answers that the service has acknowledged to its clients, and the faults that they found."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the client reads from the owner's own file: the format, and a suggestion that nothing adopts
+"""Tests of what the client reads from the owner's own file: the format, and a suggestion that nothing adopts
 before a person has confirmed it."""
 
 import gzip

@@ -351,7 +351,7 @@ const struct algorithm diff2_gd = {
     .charge = "Gaussians: restarts and differences, each with its own noise",
     .when_to_use =
         "Full-batch training of small models on many records, over many rounds: noise "
-        "falls as the steps do. Try dpgd beside it. No group norms and no wide "
+        "falls as the steps do. Compare it with dpgd. No group norms and no wide "
         "convolutions; sgd at a constant learning rate.",
     .is_private = true,
     .plain_loss = true,

@@ -2,7 +2,7 @@
  * deviation, y = w x + b with w = 1 / deviation and b = -mean / deviation.
  *
  * The means and deviations are released before the training (engine/statistics/
- * moments.h) and are no parameters of it: whatever a model's start says, the layer is
+ * moments.h) and are no parameters of it. For every start of a model the layer is
  * never trained. Its tensors are in the model's file. */
 #include "engine/nn/layers/standardise.h"
 

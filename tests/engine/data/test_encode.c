@@ -127,7 +127,7 @@ static void a_value_not_declared_is_refused_unquoted(void **state)
     }
 }
 
-/* ---- missing cells, other words, and the kinds beside numeric and categorical ---- */
+/* ---- missing cells, other words, and the kinds besides numeric and categorical ---- */
 
 enum { FEATURES_MAX = 24 };
 static char nine[] = "-9", mark[] = "?", na[] = "NA", nothing[] = "", yes[] = "true",

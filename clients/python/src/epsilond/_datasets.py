@@ -282,7 +282,7 @@ class Datasets(Listing):
 
 
 def _confirmed(acknowledge: Sequence[str] | None, by_import: bool) -> list[str] | None:
-    """The confirmations that the import reads, which alone knows n, or those that the declaration reads; None if
+    """The confirmations that the import reads, which only then knows n, or those that the declaration reads; None if
     there are none."""
     names = [acknowledge] if isinstance(acknowledge, str) else list(acknowledge or [])
     return [name for name in names if (name == "delta_above_1_over_n") == by_import] or None

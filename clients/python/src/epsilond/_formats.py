@@ -118,7 +118,7 @@ def whole_lines(content: Content) -> list[str]:
 
 
 def has_header(source: Content | Table, columns: Sequence[Any], delimiter: str) -> bool:
-    """Whether the first line of a CSV file has the declared names."""
+    """True if the first line of a CSV file has the declared names."""
     if isinstance(source, Table):
         return True
     first = next(csv.reader(whole_lines(source)[:1], delimiter=delimiter), [])

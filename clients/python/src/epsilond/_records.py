@@ -79,7 +79,7 @@ class Records:
 
 
 def _is_missing(column: dict[str, Any], value: Any) -> bool:
-    """Whether a cell is empty or one of the declared texts. A number counts by its value."""
+    """True if a cell is empty or one of the declared texts. A number counts by its value."""
     if value is None or value == "":
         return True
     texts = column.get("missing", [])
@@ -105,7 +105,7 @@ def _with_indicator(column: dict[str, Any], features: Floats, missing: list[bool
 
 def _numbers(column: dict[str, Any], values: list[Any], bounds: Sequence[float],
              number: Callable[[Any], float]) -> tuple[Floats, list[bool]]:
-    """The numbers that cells stand for, with defaults or the middle of the range filled in."""
+    """The numbers that cells mean, with defaults or the middle of the range filled in."""
     missing = [_is_missing(column, value) for value in values]
     _check_missing(column, missing)
     default = column.get("default")

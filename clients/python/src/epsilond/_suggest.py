@@ -137,7 +137,7 @@ def _shown(column: Suggested) -> str:
 
 
 class _Said(NamedTuple):
-    """What the owner has confirmed and typed: the arguments of confirm()."""
+    """The choices that the owner has confirmed and typed: the arguments of confirm()."""
 
     words: Collection[str]
     ranges: Mapping[str, Sequence[float]]
@@ -157,12 +157,12 @@ class _Said(NamedTuple):
                 *self.other, *self.booleans, *self.dates, *self.formats, *self.hashed]
 
     def is_typed(self, name: str) -> bool:
-        """Whether the column's kind is said, and is not that of words."""
+        """True if the column has a kind, and the kind is not that of words."""
         return name in self.ranges or name in self.booleans or name in self.dates or name in self.hashed
 
 
 def _open(column: Suggested, said: _Said) -> list[str]:
-    """What is still to be said of a column, a line each."""
+    """Lists the open choices of a column, a line each."""
     lines, name = [], column.name
     if not said.is_typed(name) and name not in said.words:
         lines.append(_asked(column, said.label) + _instead(column, said.label))
@@ -180,7 +180,7 @@ def _open(column: Suggested, said: _Said) -> list[str]:
 
 
 def _asked(column: Suggested, label: str | None) -> str:
-    """What has to be said of a column of which nothing is said."""
+    """Lists the choices of a column for which nothing is chosen."""
     name = column.name
     if column.is_class if name == label else column.kind == "categorical":
         return f"words=[{name!r}]: these may be public: {_shown(column)}"

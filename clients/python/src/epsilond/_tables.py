@@ -109,7 +109,7 @@ def _distinct(names: Any) -> list[str]:
 
 
 def is_parquet(path: Any) -> bool:
-    """Whether this is the path of a Parquet file, by its name or its first bytes."""
+    """True if this is the path of a Parquet file, by its name or its first bytes."""
     if not isinstance(path, (str, os.PathLike)):
         return False
     if os.fspath(path).endswith(PARQUET_NAMES):

@@ -1,7 +1,7 @@
 /* Goal: an import that takes any record never fails by content, and each row of its
  * matrix is a function of its own line and of the declaration (privacy.md P7). Method:
  * tables of bad records, with the row that the declared map gives; random lines, of which
- * each gives the same row alone as among others; twelve declarations that search for a
+ * each gives the same row by itself as among others; twelve declarations that search for a
  * maximum. */
 #include <math.h>
 
@@ -320,7 +320,7 @@ static void a_label_byte_of_cifar_is_the_nearest_class(void **state)
 
 /* --- the number of records --- */
 
-/* The difference of two counts would be a number that the file has and nobody paid for. */
+/* The difference of two counts would be a number about the file that was not charged. */
 static void the_number_of_records_does_not_depend_on_the_declaration(void **state)
 {
     static const char text[] = "\t\t\n \n\n#1 2:3\n,;\n";
