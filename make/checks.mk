@@ -18,6 +18,7 @@ bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
 	@tests/bench/polls $(BUILD)/epsilond
 	@tests/bench/jobs $(BUILD)/epsilond
+	@tests/bench/predictions $(BUILD)/epsilond
 	@tests/bench/follow $(BUILD)/epsilond $(BUILD)/tests/bench/followers
 numbers: all                               ## measure the README's table, on real data in SHARED
 	@python3 tests/python/measure.py $(BUILD)/epsilond $(SHARED)

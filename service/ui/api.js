@@ -86,23 +86,23 @@ export function keyring() {
   };
 }
 
-// Sends a file. Calls told(share) with the share that was sent so far. Resolves to the daemon's answer.
-export function upload(path, file, told, method = 'PUT') {
+// Sends a file. Calls told(share) with the share that was sent so far. Resolves to the daemon's answer: a Blob, which
+// the browser keeps on its disk if it is long, unless it is JSON.
+export function upload(path, file, told, {method = 'PUT', type, signal} = {}) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, path);
+    request.responseType = 'blob';
+    if (type) request.setRequestHeader('Content-Type', type);
     request.upload.onprogress = (event) => told(event.total ? event.loaded / event.total : 0);
-    request.onerror = () => reject(new Problem(0, {detail: 'The upload was cut off.'}));
-    request.onload = () => {
-      let body = {};
-      try {
-        body = JSON.parse(request.responseText || '{}');
-      } catch {
-        body = {detail: `The upload was refused (${request.status}).`};
-      }
-      if (request.status < 300) resolve(body);
-      else reject(new Problem(request.status, body));
+    request.onerror = () => reject(new Problem(0, {detail: 'The upload was cut off, or the file has changed since it was chosen.'}));
+    request.onload = async () => {
+      const isJson = request.response.type.includes('json');
+      if (request.status < 300 && !isJson) return resolve(request.response);
+      const body = isJson ? JSON.parse(await request.response.text()) : {detail: `The upload was refused (${request.status}).`};
+      return request.status < 300 ? resolve(body) : reject(new Problem(request.status, body));
     };
+    signal?.addEventListener('abort', () => request.abort());
     request.send(file);
   });
 }

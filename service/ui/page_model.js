@@ -1,10 +1,12 @@
-// One model: its guarantee, what was measured of it after the training, and the form to measure it again.
+// One model: its guarantee, what was measured of it after the training, the form to measure it again, and predictions
+// for a file.
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {badge, reason} from './badge.js';
 import {age, delta, epsilon, jobName, plain, quality as shown, shortId} from './format.js';
 import {evaluateCard} from './evaluate_card.js';
 import {deadEnd, loading, trouble} from './notice.js';
+import {predictFileCard} from './predict_file_card.js';
 import {headline, qualityCard} from './quality_card.js';
 import {qualityCurves} from './quality_curves.js';
 import {watch} from './watch.js';
@@ -43,6 +45,7 @@ export function open(view) {
     signal: view.signal,
   });
   const curves = qualityCurves(() => draw());
+  const predictions = predictFileCard(() => draw(), view.signal);
   const choose = (id) => async () => {
     chosen = id;
     draw();
@@ -76,7 +79,8 @@ export function open(view) {
     view.draw(html`<p class="crumb"><a href="/ui/models">Models</a> / <span class="id">${model.id}</span></p>
       <div class="head"><div><h1>${name}</h1><p class="quiet">${model.algorithm} on <a href="/ui/datasets/${model.dataset}">${model.dataset}</a>,
       ${guarantee ? `${epsilon(guarantee.epsilon)}, δ ${delta(guarantee.delta)}` : 'public data'}, by job <a href="/ui/jobs/${model.job}">${shortId(model.job)}</a></p></div></div>
-      ${trouble(problem)}<div class="main-aside"><div>${result()}</div><div>${dataset && may('jobs:submit') && may('models:read') ? form(model, dataset) : nothing}${past()}</div></div>`);
+      ${trouble(problem)}<div class="main-aside"><div>${result()}</div><div>${dataset && may('jobs:submit') && may('models:read') ? form(model, dataset) : nothing}${past()}
+      ${dataset && may('models:read') ? predictions(model, dataset) : nothing}</div></div>`);
   };
 
   async function load(signal) {

@@ -54,7 +54,7 @@ export function startCard({form, set, draw}) {
       const made = await upload(`/v1/files?note=${encodeURIComponent(note)}`, file, (now) => {
         share = now;
         draw();
-      }, 'POST');
+      }, {method: 'POST'});
       turned.splice(1);
       await list();
       set('weights', made.id);

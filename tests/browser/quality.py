@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The quality of models: in every list with its interval, in the comparison, measured later, and as curves.
+"""The quality of models: in every list with its interval, in the comparison, measured later, and as curves; and what a
+model says about the rows of a file.
 
   quality.py CHROMIUM EPSILOND      AXE: the path of axe-core's axe.min.js, or empty"""
 
+import os
 import sys
 import tempfile
 import time
@@ -133,6 +135,45 @@ def curves(walk, browser):
     check(browser.run(tiles) != before, "the figures follow the threshold")
 
 
+def predict_file(walk, daemon, browser, folder, model):
+    """A file is predicted on the page of its model: the answer is saved as a file, and faults are named by line."""
+    saved = os.path.join(folder, "new people-predictions.csv")
+    rows = [f"{18 + i % 60},{i % 40}" for i in range(5000)]
+
+    def choose(name, lines):
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write("\n".join(["age,visits", *lines]) + "\n")
+        browser.attach("#rows-file", path)
+
+    browser.go(f"/ui/models/{model}")
+    browser.await_that("document.getElementById('rows-file')", "the control")
+    check(browser.run("document.getElementById('predict-rows').disabled"), "without a file nothing is sent")
+    choose("faulty.csv", [rows[0], "old,3", "41"])
+    browser.click("#predict-rows")
+    browser.await_that("document.querySelector('#predict-file [role=alert]')", "the faults")
+    browser.expect_faults("400 (Bad Request)")
+    said = browser.run("[...document.querySelectorAll('#predict-file [role=alert] li')].map((one) => one.innerText)")
+    check(len(said) == 2 and said[0].startswith("Line 3, column 1:") and said[1].startswith("Line 4"), f"each fault has its line: {said}")
+    walk.look_at("predict-file-faults")
+    choose("new people.csv", rows)
+    browser.click("#predict-rows")
+    browser.await_that("document.querySelector('#predict-file a[download]')", "the answer")
+    check(not browser.run("document.querySelector('#predict-file [role=alert]')"), "the faults of the last file are gone")
+    walk.look_at("predict-file")
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
+    browser.click("#predict-file a[download]")
+    deadline = time.monotonic() + 60
+    while not os.path.exists(saved) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    with open(saved, encoding="ascii") as file:
+        head, *lines = file.read().splitlines()
+    check(head == "class,probability_no,probability_yes" and len(lines) == len(rows), f"one line for each row: {head}, {len(lines)}")
+    inputs = [[float(cell) for cell in rows[i].split(",")] for i in (0, 17, 4999)]
+    for i, one in zip((0, 17, 4999), daemon.post(f"/v1/models/{model}/predict", {"inputs": inputs})["outputs"]):
+        check(lines[i].split(",")[0] == one["class"] and float(lines[i].split(",")[1]) == one["probabilities"][0], f"row {i} is {lines[i]!r}: {one}")
+
+
 def regression(walk, browser, job):
     """A regression has its errors as bars, and its job the same curves."""
     browser.go(f"/ui/models/{job['model']}")
@@ -153,6 +194,7 @@ def main():
         lists(walk, daemon, browser, jobs)
         sweeps(walk, daemon, browser)
         evaluate(walk, daemon, browser, jobs)
+        predict_file(walk, daemon, browser, folder, jobs[0]["model"])
         regression(walk, browser, jobs[3])
         check(browser.faults == [], f"at the end: {browser.faults}")
     return 1 if failures else 0
