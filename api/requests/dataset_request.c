@@ -87,6 +87,13 @@ static void read_division(struct dataset_spec *spec, const struct json_node *roo
         division->seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
 }
 
+static void read_hash_seed(struct dataset_spec *spec, struct json_node seed)
+{
+    spec->has_hash_seed = json_present(seed);
+    if (spec->has_hash_seed)
+        spec->hash_seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
+}
+
 /* Reads what is confirmed: exactly what the grant needs. n is not known before the
  * import, which compares delta with it. */
 static void read_acknowledged(struct dataset_spec *spec, const struct json_node *root)
@@ -114,8 +121,8 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
     static const char *const asked[] = {"id",           "privacy",     "holdout",
                                         "holdout_seed", "acknowledge", "display_name",
                                         "tags",         NULL};
-    static const char *const kept[] = {"id", "privacy", "holdout", "holdout_seed",
-                                       NULL};
+    static const char *const kept[] = {"id",           "privacy",   "holdout",
+                                       "holdout_seed", "hash_seed", NULL};
     const char *members[SCHEMA_MEMBERS_MAX];
     struct dataset_spec read = {0};
     struct json_reader reader;
@@ -127,7 +134,9 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
         schema_text_read(&read.schema, &root);
         read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
         read_division(&read, &root);
-        if (!text->is_kept)
+        if (text->is_kept)
+            read_hash_seed(&read, json_member(&root, "hash_seed"));
+        else
             read_acknowledged(&read, &root);
         caption_read(&read.caption, &root);
     }
@@ -207,6 +216,8 @@ static char *render(const struct dataset_spec *spec, bool as_body)
     if (as_body) {
         acknowledgement_write_if(&writer, spec->acknowledged);
         caption_write_if(&writer, &spec->caption);
+    } else if (spec->has_hash_seed) {
+        json_write_count(&writer, "hash_seed", spec->hash_seed);
     }
     json_write_object_end(&writer);
     return json_writer_close(&writer);

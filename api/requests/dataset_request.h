@@ -10,6 +10,8 @@
  *    "holdout"?,"holdout_seed"?, only for private data (base/part.h),
  *    "acknowledge"?,"display_name"?,"tags"?}                        (api.md)
  *
+ * The stored text has "hash_seed" too, from which all hashed columns take their seed.
+ *
  * The last two are the caption. It is not part of the declaration, and neither is what
  * its sender confirms (acknowledgement.h): both are read from the body, but not
  * rendered with the rest or compared.
@@ -19,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "accountant/ledger/ledger.h"
 #include "api/requests/acknowledgement.h"
@@ -30,6 +33,11 @@
 struct dataset_spec {
     struct dataset_id id;
     struct schema schema; /* owned */
+    /* The seed of every hashed column that the dataset has or will have. Drawn once, and
+     * kept when it is declared again, so that nobody chooses it after the data. Only in
+     * the stored text: requests and answers have it at each hashed column. */
+    uint64_t hash_seed;
+    bool has_hash_seed; /* false: not drawn yet, as in datasets of earlier versions */
     bool is_public;
     struct grant grant;     /* if not public */
     struct caption caption; /* owned */

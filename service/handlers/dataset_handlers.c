@@ -134,6 +134,7 @@ enum status handle_dataset_create(struct daemon_state *context, struct request *
         status = read_declaration(context, request, &declaration, &spec, error);
     if (status != ST_OK)
         return status;
+    dataset_declare_draw_seed(&spec);
     status = stale_read_retry_open(context, request, STORE_LEDGER, &tx, error);
     if (status != ST_OK) {
         dataset_spec_fini(&spec);
@@ -176,6 +177,7 @@ static enum status put_anew(struct daemon_state *context, const struct request *
     struct store_tx *tx = NULL;
     enum status status =
         stale_read_retry_open(context, request, STORE_LEDGER, &tx, error);
+    dataset_declare_draw_seed(spec_take);
     if (status != ST_OK) {
         dataset_spec_fini(spec_take);
         return status;

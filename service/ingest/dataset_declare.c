@@ -40,60 +40,79 @@ bool dataset_declare_same(const struct dataset_spec *a, const struct dataset_spe
     return same;
 }
 
-/* --- seeds of hashed columns --- */
+/* --- the seed of hashed columns --- */
 
-static const struct column *find_hashed(const struct dataset *dataset, const char *name)
-{
-    const struct schema *schema = &dataset_spec(dataset)->schema;
-    for (size_t i = 0; i < schema->column_count; i++)
-        if (schema->columns[i].kind == COLUMN_HASHED &&
-            strcmp(schema->columns[i].name, name) == 0)
-            return &schema->columns[i];
-    return NULL;
-}
-
-/* Returns whether this service drew the seed for a column of this name. */
-static bool was_drawn(struct daemon_state *context, const struct column *column)
+/* Returns whether this service drew the seed for a dataset. */
+static bool was_drawn(struct daemon_state *context, uint64_t seed)
 {
     const size_t count = datasets_count(context->datasets);
     for (size_t i = 0; i < count; i++) {
-        const struct column *drawn =
-            find_hashed(datasets_at(context->datasets, i), column->name);
-        if (drawn != NULL && drawn->seed == column->seed)
+        const struct dataset_spec *spec =
+            dataset_spec(datasets_at(context->datasets, i));
+        if (spec->has_hash_seed && spec->hash_seed == seed)
             return true;
     }
     return false;
 }
 
-/* Draws below 2^53, so that each program reads the number from JSON exactly. */
-static uint64_t draw_seed(void)
+static void set_seeds(struct dataset_spec *spec)
 {
-    uint64_t seed;
-    random_bytes(&seed, sizeof seed);
-    return seed % (uint64_t)LIMIT_COUNT;
+    for (size_t i = 0; i < spec->schema.column_count; i++) {
+        struct column *column = &spec->schema.columns[i];
+        if (column->kind != COLUMN_HASHED)
+            continue;
+        column->seed = spec->hash_seed;
+        column->has_seed = true;
+    }
+}
+
+/* Checks a stated seed. The first one becomes the dataset's, if it has none. */
+static enum status check_seed(struct daemon_state *context, struct dataset_spec *spec,
+                              size_t index, struct error *error)
+{
+    char pointer[64];
+    const struct column *column = &spec->schema.columns[index];
+    snprintf(pointer, sizeof pointer, "/columns/%zu/seed", index);
+    if (!spec->has_hash_seed && !was_drawn(context, column->seed))
+        return error_set_at(error, ST_INVALID, pointer,
+                            "must be the seed of another dataset of this service: "
+                            "leave it out, and one is drawn");
+    if (spec->has_hash_seed && spec->hash_seed != column->seed)
+        return error_set_at(error, ST_INVALID, pointer,
+                            "must be the seed of the dataset's other hashed columns "
+                            "and of its former declarations: leave it out");
+    spec->hash_seed = column->seed;
+    spec->has_hash_seed = true;
+    return ST_OK;
 }
 
 enum status dataset_declare_seeds(struct daemon_state *context,
                                   const struct dataset *known,
                                   struct dataset_spec *spec, struct error *error)
 {
-    for (size_t i = 0; i < spec->schema.column_count; i++) {
-        char pointer[64];
-        struct column *column = &spec->schema.columns[i];
-        if (column->kind != COLUMN_HASHED)
-            continue;
-        const struct column *former =
-            known != NULL ? find_hashed(known, column->name) : NULL;
-        snprintf(pointer, sizeof pointer, "/columns/%zu/seed", i);
-        if (column->has_seed && !was_drawn(context, column))
-            return error_set_at(error, ST_INVALID, pointer,
-                                "must be the seed of this column in another dataset "
-                                "of this service: leave it out, and one is drawn");
-        if (!column->has_seed)
-            column->seed = former != NULL ? former->seed : draw_seed();
-        column->has_seed = true;
+    enum status status = ST_OK;
+    if (known != NULL) {
+        spec->hash_seed = dataset_spec(known)->hash_seed;
+        spec->has_hash_seed = dataset_spec(known)->has_hash_seed;
     }
-    return ST_OK;
+    for (size_t i = 0; i < spec->schema.column_count && status == ST_OK; i++)
+        if (spec->schema.columns[i].kind == COLUMN_HASHED &&
+            spec->schema.columns[i].has_seed)
+            status = check_seed(context, spec, i, error);
+    if (status == ST_OK && spec->has_hash_seed)
+        set_seeds(spec);
+    return status;
+}
+
+/* Draws below 2^53, so that each program reads the number from JSON exactly. */
+void dataset_declare_draw_seed(struct dataset_spec *spec)
+{
+    if (!spec->has_hash_seed) {
+        random_bytes(&spec->hash_seed, sizeof spec->hash_seed);
+        spec->hash_seed %= (uint64_t)LIMIT_COUNT;
+        spec->has_hash_seed = true;
+    }
+    set_seeds(spec);
 }
 
 /* --- the promise --- */

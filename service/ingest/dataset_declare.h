@@ -34,14 +34,17 @@ struct dataset_declare {
     enum promise promise;     /* set by dataset_declare_weigh */
 };
 
-/* Gives each hashed column its seed, before any file is read under the declaration: the
- * seed that the column of this name has in known (NULL: there is no former
- * declaration), the stated one if this service drew it for another dataset, or a drawn
- * one. So a seed never follows from a file, and another file does not change it.
- *   ST_INVALID  a stated seed was not drawn here */
+/* Gives all hashed columns the seed of the dataset: that of known, whatever columns known
+ * declares (NULL: there is no former declaration), or the stated one, if this service
+ * drew it for another dataset. If there is neither, they have none yet. So a renamed
+ * column, or one that is removed and added again, gets no other seed, and no seed is
+ * chosen after a file was sent.
+ *   ST_INVALID  a stated seed was not drawn here, or is not that of known */
 enum status dataset_declare_seeds(struct daemon_state *context,
                                   const struct dataset *known,
                                   struct dataset_spec *spec, struct error *error);
+/* Draws the seed of a dataset that has none, with or without hashed columns. */
+void dataset_declare_draw_seed(struct dataset_spec *spec);
 
 /* Sets the promise of a declaration as spec, which replaces one that may be declared
  * again.

@@ -1,6 +1,7 @@
 /* Goal: a table in another dialect becomes the data that it is with commas and points,
  * and an import in the wrong dialect names the right one; a table of people with
  * missing cells and unknown words becomes a model that takes such cells too. */
+#include <signal.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -203,6 +204,7 @@ static void a_seed_is_drawn_once_before_any_file_is_read(void **state)
 
     /* Another dataset has a seed of its own, or repeats one that was drawn. */
     made = declare_codes(client, "codes-own", "");
+    assert_status(made, 201);
     assert_true(reply_number(made, "columns.0.seed") != seed);
     snprintf(stated, sizeof stated, ",'seed':%.0f", seed);
     assert_status(declare_codes(client, "codes-same", stated), 201);
@@ -211,6 +213,90 @@ static void a_seed_is_drawn_once_before_any_file_is_read(void **state)
         reply_text(client_get(client, "/v1/datasets/codes-same"), "sha256"), sha256);
     const struct reply *refused = declare_codes(client, "codes-chosen", ",'seed':7");
     assert_invalid_at(refused, "/columns/0/seed");
+}
+
+/* Declares a dataset again, with these columns before the label. Returns the answer. */
+static const struct reply *correct(struct client *client, const char *id,
+                                   const char *columns)
+{
+    char body[512], path[96];
+    snprintf(path, sizeof path, "/v1/datasets/%s", id);
+    int size = snprintf(body, sizeof body,
+                        "{'id':'%s','format':'csv','task':'classification',"
+                        "'privacy':'public','columns':[%s,"
+                        "{'name':'y','kind':'label','values':['a','b']}]}",
+                        id, columns);
+    for (char *at = body; *at != '\0'; at++)
+        if (*at == '\'')
+            *at = '"';
+    return client_send(client,
+                       &(struct request){.method = "PUT",
+                                         .path = path,
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = body,
+                                         .size = (size_t)size});
+}
+
+static void a_corrected_declaration_chooses_no_seed(void **state)
+{
+#define HASHED(NAME) "{'name':'" NAME "','kind':'hashed','buckets':1000}"
+#define STATED       "{'name':'code','kind':'hashed','buckets':1000,'seed':%.0f}"
+    static const char *const corrections[] = {
+        HASHED("renamed"),
+        HASHED("first") "," HASHED("second"),
+        "{'name':'code','kind':'ignored'},{'name':'x','kind':'numeric','range':[0,1]}",
+        HASHED("code"),
+    };
+    struct client *client = client_of(state);
+    char stated[256];
+    const struct reply *made = declare_codes(client, "corrected", "");
+    const double seed = reply_number(made, "columns.0.seed");
+    made = declare_codes(client, "corrected-other", "");
+    const double other = reply_number(made, "columns.0.seed");
+    assert_problem(import(client, "corrected", "E1,a\nE2,c\n"), 422, "import_failed");
+    for (size_t i = 0; i < sizeof corrections / sizeof *corrections; i++) {
+        const struct reply *corrected = correct(client, "corrected", corrections[i]);
+        assert_status(corrected, 200);
+        size_t columns = json_array_size(reply_at(corrected, "columns")) - 1;
+        for (size_t column = 0; column < columns; column++) {
+            char path[64];
+            snprintf(path, sizeof path, "columns.%zu.kind", column);
+            if (strcmp(reply_text(corrected, path), "hashed") != 0)
+                continue;
+            snprintf(path, sizeof path, "columns.%zu.seed", column);
+            assert_true(reply_number(corrected, path) == seed);
+        }
+    }
+    /* Not even one that was drawn for another dataset. */
+    snprintf(stated, sizeof stated, STATED, other);
+    assert_invalid_at(correct(client, "corrected", stated), "/columns/0/seed");
+    snprintf(stated, sizeof stated, STATED, seed);
+    assert_status(correct(client, "corrected", stated), 200);
+    made = declare_codes(client, "corrected", "");
+    assert_problem(made, 409, "already_exists");
+}
+
+/* The seed is drawn even if the first declaration has no hashed column; and a restart
+ * does not draw another. */
+static void a_seed_outlives_declarations_without_hashed_columns(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = client_of(state);
+    static const char none[] = "{'name':'code','kind':'ignored'},"
+                               "{'name':'x','kind':'numeric','range':[0,1]}";
+    static const char hashed[] = "{'name':'code','kind':'hashed','buckets':1000}";
+    assert_status(client_create(client, "/v1/datasets",
+                                "{'id':'late','format':'csv','task':'classification',"
+                                "'privacy':'public','columns':[%s,"
+                                "{'name':'y','kind':'label','values':['a','b']}]}",
+                                none),
+                  201);
+    const double seed = reply_number(correct(client, "late", hashed), "columns.0.seed");
+    assert_status(correct(client, "late", none), 200);
+    assert_int_equal(daemon_stop(&stage->daemon, SIGTERM), 0);
+    daemon_start(&stage->daemon, (const char *const[]){NULL});
+    assert_true(reply_number(correct(client, "late", hashed), "columns.0.seed") ==
+                seed);
 }
 
 /* ---- dates ---- */
@@ -243,6 +329,8 @@ int main(void)
         cmocka_unit_test(an_import_in_the_wrong_dialect_names_the_right_one),
         cmocka_unit_test(adult_with_gaps_becomes_a_model_of_known_quality),
         cmocka_unit_test(a_seed_is_drawn_once_before_any_file_is_read),
+        cmocka_unit_test(a_corrected_declaration_chooses_no_seed),
+        cmocka_unit_test(a_seed_outlives_declarations_without_hashed_columns),
         cmocka_unit_test(dates_in_mixed_formats_are_refused_at_their_place),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
