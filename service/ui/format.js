@@ -90,6 +90,16 @@ export function jobName({display_name: name, model_spec: spec, privacy, id}) {
   return `${model}, ε ${plain(privacy.epsilon ?? privacy.epsilon_planned, 2)}, no. ${privacy.ledger_seq ?? tail(id)}`;
 }
 
+// Returns the declared words of the classes in their order, or none if the dataset declares none.
+export function classWords(dataset) {
+  return (dataset?.columns?.find(({kind}) => kind === 'label')?.values ?? dataset?.labels ?? []).map(String);
+}
+
+// Names class i by its word, or by its number.
+export function className(words, i) {
+  return words[i] === undefined ? `class ${i}` : `“${words[i]}”`;
+}
+
 export function shortId(id) {
   return `${id.slice(0, 4)}…${id.slice(-6)}`;
 }

@@ -3,7 +3,7 @@ import {html, nothing} from './lit-html.js';
 import {get, post, remove, wait} from './api.js';
 import {badge, isOpen, reason} from './badge.js';
 import {captionEditor, tags} from './caption.js';
-import {age, count, delta, duration, epsilon, jobName, percent, plain, quality, rate, shortId} from './format.js';
+import {age, classWords, count, delta, duration, epsilon, jobName, percent, plain, quality, rate, shortId} from './format.js';
 import {bar} from './gauge.js';
 import {logCard} from './log_card.js';
 import {deadEnd, loading, question, trouble} from './notice.js';
@@ -172,6 +172,7 @@ export function open(view) {
   const log = logCard(path, () => draw());
   const predictions = predictCard(() => draw());
   const curves = qualityCurves(() => draw());
+  let words = []; // of the classes, once there is a quality to show
   const ask = (now) => () => {
     asking = now;
     draw();
@@ -229,7 +230,7 @@ export function open(view) {
       <p class="quiet">${badge(job.state)} ${line(job)} ${job.algorithm.name} on <a href="/ui/datasets/${job.dataset}">${job.dataset}</a>
       ${tags(job, '/ui/jobs')}</p></div><div class="actions">${may('jobs:edit') ? editor.button() : nothing}${actions()}</div></div>
       ${trouble(problem)}${asked()}${editor.form()}${tiles(job, speed(readings))}
-      <div class="main-aside"><div>${qualityCard(job)}${curves(job.quality)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
+      <div class="main-aside"><div>${qualityCard(job, words)}${curves(job.quality, words)}${qualityChart(job)}${releasedChart(job, 'clip_norm')}${releasedChart(job, 'gradient_norm')}
         ${job.metrics.history.length || job.evaluation?.holdout ? nothing : html`<section class="card"><p class="quiet">${job.evaluation
           ? 'The first measurement is shown with the next progress.' : 'No public dataset was chosen to measure quality on.'}</p></section>`}</div>
       <div>${privacyCard(job)}${settingsCard(job)}${certificateCard(model, ask('model'))}${job.model && may('models:read') ? predictions(job) : nothing}${log()}
@@ -246,6 +247,7 @@ export function open(view) {
       if (before && before !== job.state) view.say(`The job is ${job.state.toLowerCase()}.`);
       if (job.state === 'RUNNING' && readings.at(-1)?.step !== job.progress.step) readings.push({at: Date.now(), step: job.progress.step});
       readings.splice(0, readings.length - READINGS);
+      if (job.quality?.classes.length) words = classWords(await get(`/v1/datasets/${encodeURIComponent(job.dataset)}`, signal).catch(() => null));
       if (job.model && !model && may('certificates:read')) model = await get(`/v1/models/${job.model}`, signal);
     }
     draw();

@@ -3,7 +3,7 @@
 import {html, nothing} from './lit-html.js';
 import {get} from './api.js';
 import {badge, reason} from './badge.js';
-import {age, delta, epsilon, jobName, plain, quality as shown, shortId} from './format.js';
+import {age, classWords, delta, epsilon, jobName, plain, quality as shown, shortId} from './format.js';
 import {evaluateCard} from './evaluate_card.js';
 import {deadEnd, loading, trouble} from './notice.js';
 import {predictFileCard} from './predict_file_card.js';
@@ -66,7 +66,7 @@ export function open(view) {
   const result = () => {
     const one = chosen === 'own' ? job : whole.get(chosen);
     if (chosen && !one) return html`<section class="card"><p class="quiet">${list.some(({id, state}) => id === chosen && state === 'RUNNING') ? 'The records are being read …' : 'Loading …'}</p></section>`;
-    if (one?.quality) return html`${qualityCard({quality: one.quality, evaluation: one.evaluation})}${curves(one.quality)}`;
+    if (one?.quality) return html`${qualityCard({quality: one.quality, evaluation: one.evaluation}, classWords(dataset))}${curves(one.quality, classWords(dataset))}`;
     if (!one?.scores) return nothing;
     return html`<section class="card" id="scores"><h2>On ${one.dataset}</h2><dl>${Object.entries(one.scores).map(([name, value]) => html`<div><dt>${name}</dt>
       <dd>${name === 'loss' ? plain(value) : shown({[name]: value})}</dd></div>`)}</dl><p class="quiet">Exact, on every record of a public dataset.</p></section>`;

@@ -1,7 +1,7 @@
 // A new job. Shows its price while the user describes it.
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
-import {age, bare, bytes, count, delta, duration, epsilon, percent, plain, shortId, units} from './format.js';
+import {age, bare, bytes, classWords, count, delta, duration, epsilon, percent, plain, shortId, units} from './format.js';
 import {gauge, swatch} from './gauge.js';
 import {HOLDOUT, WRITTEN, bodyOf, emptyForm, formOf} from './job_form.js';
 import {loading, trouble} from './notice.js';
@@ -329,7 +329,7 @@ class Page {
   weightsField() {
     const {dataset} = this;
     if (!dataset || dataset.task === 'regression') return nothing;
-    const names = dataset.columns?.find(({kind}) => kind === 'label')?.values ?? dataset.labels ?? [];
+    const names = classWords(dataset);
     const order = names.length && names.length <= CLASSES_SHOWN ? `, in the order ${names.join(', ')}` : ', in their order';
     return this.text('/class_weights', 'class_weights', 'Class weights', `One for each class${order}, for example a larger one for a rare class. They become public: do not compute them from the records.`,
       'all alike', {kind: 'text', within: true});

@@ -1,7 +1,7 @@
 // The curves of a measurement on a holdout: all of them are computed from the noisy counts that were released once,
 // so drawing them and choosing a threshold from them is free.
 import {html, nothing} from './lit-html.js';
-import {percent, plain} from './format.js';
+import {className, percent, plain} from './format.js';
 import './chart.js';
 
 const FEW = 10; // classes whose confusion matrix fits on a page
@@ -11,9 +11,9 @@ const line = (label, colour, values, dashed = false) => ({label, kind: 'line', c
 const ends = (figures) => [line('95 % interval, low', 'ink-2', figures.map((one) => one?.low ?? null), true), line('95 % interval, high', 'ink-2', figures.map((one) => one?.high ?? null), true)];
 const card = (chart) => html`<section class="card"><ui-chart .chart=${chart}></ui-chart></section>`;
 
-function confusion({confusion: counts, deviation}) {
+function confusion({confusion: counts, deviation}, words) {
   if (counts.length > FEW) return nothing;
-  const names = counts.map((_, i) => `class ${i}`);
+  const names = counts.map((_, i) => className(words, i));
   return html`<section class="card table"><h2>Confusion</h2><p class="quiet">Records of the holdout by their class and the class that the model says. Each count has noise of
     ${plain(deviation, 3)}, so a small one may be below 0.</p><div class="scroll" tabindex="0" role="region" aria-label="Confusion">
     <table><thead><tr><th scope="col">Is</th>${names.map((name) => html`<th scope="col" class="number">says ${name}</th>`)}</tr></thead>
@@ -34,11 +34,11 @@ function precisionRecall({thresholds, classes}) {
   });
 }
 
-function calibration({calibration: bins, classes}) {
+function calibration({calibration: bins, classes}, words) {
   if (bins.filter((one) => one.share).length < 2) return nothing;
   return card({
     title: 'Calibration',
-    sentence: `How often ${classes.length === 2 ? 'it is class 1' : 'the answer is right'}, by the probability that the model says; on the diagonal both agree.`,
+    sentence: `How often ${classes.length === 2 ? `it is ${className(words, 1)}` : 'the answer is right'}, by the probability that the model says; on the diagonal both agree.`,
     x: {label: 'probability that the model says', show: share, max: 1},
     y: {label: 'share that is so', show: share, min: 0, max: 1},
     points: bins.map(middle),
@@ -57,7 +57,8 @@ function residuals({residuals: bins, error_clip: clip}) {
   });
 }
 
-// Returns a function that draws the curves of a measurement. draw() redraws the page, after another threshold was chosen.
+// Returns a function that draws the curves of a measurement; words: those of the classes. draw() redraws the page, after
+// another threshold was chosen.
 export function qualityCurves(draw) {
   let chosen = 10; // place among the thresholds
   const choose = ({target}) => {
@@ -65,19 +66,20 @@ export function qualityCurves(draw) {
     draw();
   };
   const tile = (figure, words) => html`<div class="tile"><b>${figure ? share(figure.value) : '–'}</b><span>${words}<br>${figure ? `${share(figure.low)} to ${share(figure.high)}` : 'lost in the noise'}</span></div>`;
-  const threshold = ({thresholds, classes}) => {
+  const threshold = ({thresholds, classes}, words) => {
     const {threshold: at, precision, recall, selected} = thresholds[chosen];
     const two = classes.length === 2;
-    return html`<section class="card" id="threshold"><h2>Choose a threshold</h2><p class="quiet">${two ? 'Class 1 is said if its probability is at least this' : 'An answer counts if the model is at least this sure'}.
+    const event = className(words, 1);
+    return html`<section class="card" id="threshold"><h2>Choose a threshold</h2><p class="quiet">${two ? `The model says ${event} if its probability is at least this` : 'An answer counts if the model is at least this sure'}.
       Choosing is free: nothing is measured again.</p>
       <div class="field"><label for="threshold-at">Threshold <b>${plain(at, 2)}</b></label><input id="threshold-at" type="range" min="0" max=${thresholds.length - 1} step="1" .value=${String(chosen)}
         aria-valuetext=${plain(at, 2)} @input=${choose}></div>
-      <div class="tiles">${tile(precision, two ? 'of these are class 1 (precision)' : 'of these are right')}${tile(recall, two ? 'of class 1 are found (recall)' : 'of the right ones are kept')}${tile(selected, 'of all records')}</div></section>`;
+      <div class="tiles">${tile(precision, two ? `of these are ${event} (precision)` : 'of these are right')}${tile(recall, two ? `of ${event} are found (recall)` : 'of the right ones are kept')}${tile(selected, 'of all records')}</div></section>`;
   };
-  return (quality) => {
+  return (quality, words) => {
     if (!quality) return nothing;
     if (quality.residuals.length) return residuals(quality);
-    const cuts = quality.thresholds?.length ? html`${threshold(quality)}${precisionRecall(quality)}` : nothing;
-    return html`${confusion(quality)}${cuts}${calibration(quality)}`;
+    const cuts = quality.thresholds?.length ? html`${threshold(quality, words)}${precisionRecall(quality)}` : nothing;
+    return html`${confusion(quality, words)}${cuts}${calibration(quality, words)}`;
   };
 }

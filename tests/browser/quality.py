@@ -128,6 +128,10 @@ def curves(walk, browser):
     titles = browser.run("[...document.querySelectorAll('main h2')].map((title) => title.innerText)")
     for title in ("Confusion", "Choose a threshold", "Precision and recall", "Calibration"):
         check(title in titles, f"{title} is drawn: {titles}")
+    page = browser.run("document.querySelector('main').innerText")
+    for words in ("says “no”", "says “yes”", "The model says “yes” if", "of “yes” are found (recall)", "how often it is “yes”", "Precision of “yes”"):
+        check(words.lower() in page.lower(), f"classes have their words: {words}")
+    check("class 1" not in page.lower(), "no class has only its number")
     tiles = "[...document.querySelectorAll('#threshold .tile')].map((tile) => tile.innerText).join()"
     before = browser.run(tiles)
     browser.run("(() => { const range = document.getElementById('threshold-at'); range.value = 16; range.dispatchEvent(new Event('input')); })()")

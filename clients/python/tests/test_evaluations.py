@@ -68,6 +68,18 @@ class Evaluated(unittest.TestCase):
             self.model.evaluate("digits-test").wait().plot()
 
     @kit.lacks("matplotlib")
+    def test_a_confusion_matrix_has_the_words_of_the_classes(self):
+        columns = [{"name": "age", "kind": "numeric", "range": [0, 100]},
+                   {"name": "ill", "kind": "label", "values": ["no", "yes"]}]
+        rows = "".join(f"{age},{'yes' if age > 50 else 'no'}\n" for age in range(100))
+        self.client.datasets.register("of-words", rows.encode() * 10, format="csv", task="classification",
+                                      columns=columns, epsilon=8, delta=1e-5, holdout=0.25)
+        model = self.client.train("of-words", epsilon=2, epochs=2).wait().model
+        drawn = model.evaluate(epsilond.holdout(epsilon=1)).wait().plot("confusion")
+        for axis in (drawn.xaxis, drawn.yaxis):
+            self.assertEqual([label.get_text() for label in axis.get_ticklabels()], ["no", "yes"])
+
+    @kit.lacks("matplotlib")
     def test_the_errors_of_a_regression_are_drawn(self):
         bins = [{"from": at - 1.0, "to": at + 0.0, "count": 3.0 * at} for at in range(4)]
         from epsilond._plots import draw_measurement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _types
-from ._errors import EpsilondError, Unsupported
+from ._errors import EpsilondError, Forbidden, NotFound, Unsupported
 from ._figures import plain
 from ._plots import draw_measurement
 from ._waiting import Waiting
@@ -52,12 +52,21 @@ class Evaluation(Waiting):
         """Draws what a look at a holdout released, and returns the axes of matplotlib.
 
         what    "thresholds": precision and recall at each threshold (the default for classes)
-                "residuals": the errors of a regression (its default); "calibration"; "confusion"
+                "residuals": the errors of a regression (its default); "calibration"; "confusion", with
+                the words of the classes
         """
         if self.quality is None:
             raise Unsupported("evaluate on a holdout and wait() for the result: this evaluation has only scores, or "
                               "no result yet")
-        return draw_measurement(self.quality, f"{self.data['model']} on the holdout of {self.data['dataset']}", what, ax)
+        title = f"{self.data['model']} on the holdout of {self.data['dataset']}"
+        return draw_measurement(self.quality, title, what, ax, self._classes() if what == "confusion" else ())
+
+    def _classes(self) -> list[str]:
+        """The words of the classes; none if this key may not see the dataset, or if it was deleted."""
+        try:
+            return self._client.datasets[self.data["dataset"]].classes
+        except (Forbidden, NotFound, KeyError):
+            return []
 
     def __repr__(self) -> str:
         cost = self.guarantee

@@ -3,7 +3,7 @@ function draws into given axes or into new ones, and returns them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ._errors import Unsupported
@@ -79,13 +79,16 @@ def draw_run(job: Mapping[str, Any], ax: Any = None) -> Any:
     return ax
 
 
-def draw_measurement(quality: Mapping[str, Any], title: str, what: str | None = None, ax: Any = None) -> Any:
+def draw_measurement(quality: Mapping[str, Any], title: str, what: str | None = None, ax: Any = None,
+                     classes: Sequence[str] = ()) -> Any:
     """One drawing of a measurement on a holdout. All of them are computed from the counts that were released
-    once: drawing is free."""
+    once: drawing is free. ``classes`` are the words of the classes in their order, if they are known."""
     kinds = [name for name in DRAWN if quality.get(name)]
     chosen = what or kinds[0]
     if chosen not in kinds:
         raise Unsupported(f"draw one of {', '.join(kinds)}: this measurement has no {chosen}")
+    if chosen == "confusion":
+        return _confusion(quality, title, ax, classes)
     return DRAWN[chosen](quality, title, ax)
 
 
@@ -114,12 +117,15 @@ def _calibration(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
     return ax
 
 
-def _confusion(quality: Mapping[str, Any], title: str, ax: Any) -> Any:
+def _confusion(quality: Mapping[str, Any], title: str, ax: Any, classes: Sequence[str] = ()) -> Any:
     ax = _axes(ax, title, "class that the model says", "class that it is")
     ax.imshow([[max(0.0, count) for count in row] for row in quality["confusion"]], cmap="Blues")
     for true, row in enumerate(quality["confusion"]):
         for said, count in enumerate(row):
             ax.text(said, true, f"{count:.0f}", ha="center", va="center")
+    words = list(classes) or [str(number) for number in range(len(quality["confusion"]))]
+    ax.set_xticks(range(len(words)), words)
+    ax.set_yticks(range(len(words)), words)
     return ax
 
 
