@@ -3,7 +3,9 @@
 // The page offers these to the owner, one by one, and declares none that the owner has not confirmed. Ranges are never
 // taken from the file: they become public, so they would reveal something about the records.
 const DELIMITERS = [',', ';', '\t', '|'];
-const FEW = 20; // a column with more distinct words is probably a name or an id
+const FEW = 20; // so few distinct words are categories, however often each occurs
+const WORDS_MOST = 100; // more distinct words are names, ids or codes, as is a word that seldom comes again
+const OFTEN = 4; // cells for each word, on average
 const MARKERS = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'NULL', 'Null', 'null', 'None', 'none', '?', '-', '--', '.', 'missing'];
 const BOOLEAN = /^(true|yes|y|t|on|1|false|no|n|f|off|0)$/i;
 // Each format of dates, with the places of its month and day among the parts in brackets.
@@ -65,15 +67,21 @@ function isQuantity(column, decimal) {
   return full.length > 0 && (full.every((cell) => isNumber(cell, decimal)) || datesOf(full).length > 0);
 }
 
+// Returns whether the distinct words of the cells are categories.
+function areCategories(words, full, isText) {
+  return words.length <= FEW || (isText && words.length <= WORDS_MOST && words.length * OFTEN <= full.length);
+}
+
 function showsOf(full, decimal) {
   const words = [...new Set(full)];
   const isText = !full.every((cell) => isNumber(cell, decimal));
-  return {isBoolean: full.length > 0 && words.every((word) => BOOLEAN.test(word)), dates: datesOf(full), isLong: isText && words.length > FEW, words: words.length <= FEW ? words.sort() : []};
+  const isShort = areCategories(words, full, isText);
+  return {isBoolean: full.length > 0 && words.every((word) => BOOLEAN.test(word)), dates: datesOf(full), isLong: isText && !isShort, words: isShort ? words.sort() : []};
 }
 
 function kindOf(full, decimal) {
   if (full.every((cell) => isNumber(cell, decimal))) return 'numeric';
-  return new Set(full).size > FEW ? 'ignored' : 'categorical';
+  return areCategories([...new Set(full)], full, true) ? 'categorical' : 'ignored';
 }
 
 // text: whole lines from the beginning of the file. known: the delimiter and the decimal sign, if the

@@ -44,6 +44,8 @@ function range(low, high) {
 
 export const isNumeric = ({kind}, task) => kind === 'numeric' || (kind === 'label' && task === 'regression');
 export const isUsed = ({kind}) => kind !== 'ignored' && kind !== 'privacy_id';
+// Whether missing cells can be a category of their own.
+export const hasCategory = ({kind}) => kind === 'categorical' || kind === 'hashed';
 export const hasWords = ({kind}, task) => kind === 'categorical' || (kind === 'label' && task !== 'regression');
 
 // Reads a text as a boolean. Any other text is returned as it is, so that the daemon reports the error.
@@ -70,7 +72,7 @@ function columnOf(column, task) {
   const numeric = isNumeric(column, task);
   const filler = numeric ? read(column.default) : kind === 'boolean' ? truth(column.default) : column.default || undefined;
   if (column.missing) made.missing = column.missing;
-  if (column.if_missing && kind !== 'label') made.if_missing = ['categorical', 'hashed'].includes(kind) ? 'category' : 'indicator';
+  if (column.if_missing && kind !== 'label') made.if_missing = hasCategory(column) ? 'category' : 'indicator';
   if (filler !== undefined && made.if_missing !== 'category') made.default = filler;
   return made;
 }

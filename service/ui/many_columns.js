@@ -1,8 +1,9 @@
-// Controls that fill in many columns at once: ranges that a person pastes, and the words that the file shows. Ranges are never
-// taken from the file. Words are listed in full, and none is declared before the person has pressed the button.
+// Controls that fill in many columns at once: ranges that a person pastes, the words that the file shows, and what missing
+// cells become. Ranges are never taken from the file. Words are listed in full, and nothing is declared before the person has
+// pressed the button.
 import {html, nothing} from './lit-html.js';
 import {shownWords} from './column_row.js';
-import {isNumeric} from './declaration.js';
+import {hasCategory, isNumeric} from './declaration.js';
 import {area, field} from './schema_form.js';
 
 // A line: the name of a column, the smallest and the largest value. Between them: blanks, a comma, a semicolon or "to".
@@ -43,4 +44,17 @@ export function wordsOfFile({columns, task}, isPartial, draw) {
     <ul class="entries">${found.map(([{name, shows}]) => html`<li><small><b>${name}</b>: ${shows.words.join(', ')}</small></li>`)}</ul>
     <p class="suggestion"><small>Confirm that all of these may be public${other ? '; other words of the file then count as other' : ''}.</small>
       <button type="button" class="button" id="all-words" @click=${use}>Use all these words</button></p></details>`;
+}
+
+// Makes the button that gives missing cells a category of their own, in all columns of words that the file shows to have
+// such cells.
+export function gapsOfFile({columns}, draw) {
+  const found = columns.filter((column) => column.gaps && hasCategory(column) && !column.default && !column.if_missing);
+  if (found.length < 2) return nothing;
+  const use = () => {
+    for (const column of found) column.if_missing = true;
+    draw();
+  };
+  return html`<p class="suggestion"><small>From your file: cells are missing in ${found.map(({name}) => name).join(', ')}. Confirm that this may be public, and these columns get a category for missing cells.</small>
+    <button type="button" class="button" id="all-gaps" @click=${use}>Make them a category of their own</button></p>`;
 }

@@ -10,7 +10,7 @@ import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {remember} from './grant_card.js';
 import {addTo, reportCard} from './import_report.js';
-import {fillRanges, rangesField, wordsOfFile} from './many_columns.js';
+import {fillRanges, gapsOfFile, rangesField, wordsOfFile} from './many_columns.js';
 import {trouble} from './notice.js';
 import {openFields, openWords} from './open_fields.js';
 import {choice, field, input, inWords, read} from './schema_form.js';
@@ -273,7 +273,7 @@ class Page {
         Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
       ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
         The first line names the columns</label>
-      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${wordsOfFile(form, this.isPartial, () => this.draw())}
+      <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${wordsOfFile(form, this.isPartial, () => this.draw())}${gapsOfFile(form, () => this.draw())}
       ${rangesField(form, this.unread, (value) => this.set('ranges', value))}${this.leftOut()}
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>

@@ -56,12 +56,13 @@ def register(walk, person, path):
     person.click("#markers")
     check(person.run("[...document.querySelectorAll('.columns input:not([type=checkbox]), .columns textarea')].every((e) => e.value === '')"), "nothing of the file is adopted")
     person.await_text("Bachelors")
+    person.await_text("Puerto-Rico")
+    check(not person.run("document.getElementById('left-out')"), "no column of words is left out")
     walk.look_at("adult-suggestions")
     person.click("#all-words")
     check(person.run("[...document.querySelectorAll('.columns [inputmode=decimal]')].every((e) => e.value === '')"), "ranges are never taken from the file")
     person.type("[id='/ranges']", RANGES)
-    for column in ("workclass", "occupation"):
-        person.click(f"[id='/columns/{COLUMNS.index(column)}/if_missing']")
+    person.click("#all-gaps")
     person.click("input[value=private]")
     check(person.run("document.getElementById('/privacy/epsilon').value + document.getElementById('/holdout').value") == "20.1", "epsilon 2 and a holdout of a tenth are proposed")
     person.click("#state")
@@ -94,6 +95,9 @@ def known_quality(daemon, person, rows):
     check(dataset["holdout"] == 0.1 and dataset["delimiter"] == ";", f"what was declared: {dataset}")
     check(dataset["columns"][0]["range"] == [0, 100] and dataset["columns"][12]["range"] == [0, 100], "the pasted ranges are declared")
     check(dataset["columns"][1]["if_missing"] == "category" and "?" not in dataset["columns"][1]["values"], "a missing cell is a category")
+    country = dataset["columns"][COLUMNS.index("native_country")]
+    check(len(country["values"]) > 20 and "United-States" in country["values"] and country["other"] and country["if_missing"] == "category",
+          f"a column of many words has those of the beginning, and other: {country}")
     shown = person.run("[...document.querySelectorAll('main tr')].map((row) => row.innerText.replace(/\\s+/g, ' ')).find((text) => text.startsWith('Accuracy'))")
     score = daemon.get("/v1/jobs/" + person.run("location.pathname.split('/').pop()"))["metrics"]["holdout"]
     check(score["value"] >= ACCURACY_MIN, f"accuracy on the holdout: {score}")
