@@ -7,6 +7,17 @@ const char *sweep_state_name(bool ended)
     return ended ? "ENDED" : "ACTIVE";
 }
 
+/* Writes how good the run's model is: on public data, and on the holdout. */
+static void write_scores(struct json_writer *writer, const struct sweep_line *line,
+                         bool regression)
+{
+    if (line->evaluated)
+        evaluation_point_write(writer, "evaluation", regression, &line->evaluation);
+    else
+        json_write_null(writer, "evaluation");
+    holdout_score_write(writer, "holdout", regression, &line->holdout);
+}
+
 static void write_line(struct json_writer *writer, const struct sweep_line *line,
                        bool is_private, bool regression)
 {
@@ -24,11 +35,7 @@ static void write_line(struct json_writer *writer, const struct sweep_line *line
     json_write_real_if(writer, is_private, "noise_multiplier", line->noise_multiplier);
     if (is_job) {
         json_write_real_if(writer, is_private, "epsilon_spent", line->epsilon_spent);
-        if (line->evaluated)
-            evaluation_point_write(writer, "evaluation", regression, &line->evaluation);
-        else
-            json_write_null(writer, "evaluation");
-        holdout_score_write(writer, "holdout", regression, &line->holdout);
+        write_scores(writer, line, regression);
         json_write_real_if(writer, line->holdout.score.is_known, "measured",
                            line->holdout.score.value);
         json_write_text(writer, "model", line->has_model ? line->model.text : NULL);
@@ -65,6 +72,13 @@ char *sweep_render(const struct sweep_view *view, enum sweep_extent extent)
     json_write_text(&writer, "winner", winner != NULL ? winner->job->text : NULL);
     json_write_text(&writer, "winner_model",
                     winner != NULL ? winner->model.text : NULL);
+    if (winner != NULL) {
+        json_write_object(&writer, "winner_metrics");
+        write_scores(&writer, winner, view->regression);
+        json_write_object_end(&writer);
+    } else {
+        json_write_null(&writer, "winner_metrics");
+    }
     json_write_count(&writer, "run_count", view->runs);
     if (whole) {
         json_write_array(&writer, "runs");

@@ -52,8 +52,8 @@ enum sweep_extent {
 };
 
 /* Renders {"id","dataset","evaluation","state","states","epsilon",
- * "epsilon_spent","delta","metric","winner","winner_model","run_count",
- * "runs":[...],"project","created_by","create_time"} */
+ * "epsilon_spent","delta","metric","winner","winner_model","winner_metrics":{...},
+ * "run_count","runs":[...],"project","created_by","create_time"} */
 char *sweep_render(const struct sweep_view *view, enum sweep_extent extent);
 
 struct sweep_estimate {

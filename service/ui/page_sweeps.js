@@ -77,6 +77,7 @@ const columns = [
   {name: 'Runs', of: ({state}) => state, cell: (sweep) => html`<small>${words(sweep)}</small>`},
   {name: 'ε together', number: true, of: (sweep) => sweep.epsilon, cell: (sweep) => bare(sweep.epsilon)},
   {name: 'Best', cell: ({winner}) => (winner ? html`<a href="/ui/jobs/${winner}">${shortId(winner)}</a>` : '–')},
+  {name: 'Quality of the best', number: true, of: ({winner_metrics: metrics}) => metrics && figure(metrics), cell: ({winner_metrics: metrics}) => (metrics ? score(metrics) : '–')},
   {name: 'Submitted', number: true, of: ({create_time: time}) => Date.parse(time), cell: ({create_time: time}) => age(time)},
 ];
 

@@ -83,6 +83,13 @@ def sweeps(walk, daemon, browser):
         shown = f"{percent(score['value'])} {percent(score['low'])} to {percent(score['high'])}, on the holdout"
         check(shown in text_of(browser, f"Run {number}"), f"the sweep: {text_of(browser, f'Run {number}')!r} has {shown!r}")
     walk.look_at("quality-sweep")
+    best = max((run["holdout"] for run in sweep["runs"]), key=lambda score: score["value"])
+    check(daemon.get("/v1/sweeps")["sweeps"][0]["winner_metrics"]["holdout"] == best, f"the list has the score of the best run: {best}")
+    browser.go("/ui/sweeps")
+    browser.await_text("2 runs")
+    shown = f"{percent(best['value'])} {percent(best['low'])} to {percent(best['high'])}, on the holdout"
+    check(shown in text_of(browser, "2 runs"), f"the list of sweeps: {text_of(browser, '2 runs')!r} has {shown!r}")
+    walk.look_at("quality-sweeps")
 
 
 def evaluate(walk, daemon, browser, jobs):
