@@ -169,6 +169,8 @@
     X(model_evaluate, ON_WRITE_QUEUE, JOBS_SUBMIT, .method = "POST",                   \
       .path = "/v1/models/{id}:evaluate", .act = "model.evaluate", .keyed = true,      \
       .body = BODY_JSON, .types = TYPE_JSON)                                           \
+    X(model_estimate, ON_PRICERS, JOBS_SUBMIT, .method = "POST",                       \
+      .path = "/v1/models/{id}:estimate", .body = BODY_JSON, .types = TYPE_JSON)       \
     X(evaluation_list, ON_COLD_READ_POOL, JOBS_READ, .method = "GET",                  \
       .path = "/v1/evaluations", .query = "dataset model order " QUERY_PAGE,           \
       .types = TYPE_JSON)                                                              \

@@ -402,18 +402,16 @@ static void write_ranks(struct json_writer *writer, const struct ranks_view *ran
     json_write_object_end(writer);
 }
 
-/* Writes the evaluation on a holdout: its precision, and the budget that it
- * would leave. */
-static void write_measurement(struct json_writer *writer,
-                              const struct estimate_view *view)
+void measurement_estimate_write(struct json_writer *writer,
+                                const struct quality_plan *quality, double epsilon,
+                                const struct outlook *outlook)
 {
-    const struct outlook *outlook = view->measurement;
     json_write_object(writer, "measurement");
     json_write_text(writer, "fits", ledger_fits_name(outlook->fits));
-    json_write_count(writer, "records", view->quality->records);
-    json_write_real(writer, "epsilon", view->measurement_epsilon);
-    json_write_real(writer, "noise_multiplier", view->quality->noise_multiplier);
-    json_write_real(writer, "deviation", quality_deviation(view->quality));
+    json_write_count(writer, "records", quality->records);
+    json_write_real(writer, "epsilon", epsilon);
+    json_write_real(writer, "noise_multiplier", quality->noise_multiplier);
+    json_write_real(writer, "deviation", quality_deviation(quality));
     write_share_asked(writer, outlook);
     json_write_real(writer, "epsilon_after", outlook->epsilon_after);
     json_write_count(writer, "jobs_like_this", outlook->times);
@@ -448,7 +446,8 @@ char *estimate_render(const struct estimate_view *view)
     write_tuning(&writer, view);
     write_ranks(&writer, &view->ranks);
     if (view->measurement != NULL)
-        write_measurement(&writer, view);
+        measurement_estimate_write(&writer, view->quality, view->measurement_epsilon,
+                                   view->measurement);
     if (view->request != NULL && view->request->standardise.is_asked)
         write_standardise(&writer, &view->request->standardise);
     if (view->request != NULL)

@@ -98,4 +98,10 @@ struct estimate_view {
 };
 char *estimate_render(const struct estimate_view *view);
 
+/* Writes the member "measurement": the precision of an evaluation on a holdout, and the
+ * budget that it would leave. */
+void measurement_estimate_write(struct json_writer *writer,
+                                const struct quality_plan *quality, double epsilon,
+                                const struct outlook *outlook);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "api/json/json_writer.h"
 #include "api/requests/evaluation_request.h"
+#include "api/views/budget_view.h"
 #include "base/check.h"
 #include "base/part.h"
 
@@ -30,6 +31,21 @@ char *evaluation_guarantee_render(const struct evaluation_guarantee *guarantee)
     json_write_text(&writer, "version", EPSILOND_VERSION);
     json_write_object_end(&writer);
     free(text);
+    return json_writer_close(&writer);
+}
+
+char *evaluation_estimate_render(const struct evaluation_estimate *estimate)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "dataset", estimate->dataset->text);
+    if (estimate->outlook != NULL)
+        measurement_estimate_write(&writer, estimate->quality, estimate->epsilon,
+                                   estimate->outlook);
+    else
+        json_write_null(&writer, "measurement");
+    json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
 

@@ -20,6 +20,8 @@
 #include "engine/quality/quality_plan.h"
 #include "store/rows/statistics_rows.h"
 
+struct outlook;
+
 struct evaluation_guarantee { /* the charge for a holdout, public before it is read */
     const struct mechanism *mechanism;
     const struct quality_plan *quality;
@@ -30,6 +32,18 @@ struct evaluation_guarantee { /* the charge for a holdout, public before it is r
 /* Renders the guarantee, to be freed: "part", "records", "relation", "unit", "epsilon",
  * "delta", "mechanism", "noise_multiplier", "deviation", "reserve", "version". */
 char *evaluation_guarantee_render(const struct evaluation_guarantee *guarantee);
+
+struct evaluation_estimate { /* what an evaluation would cost */
+    const struct dataset_id *dataset;
+    /* Of a look at a holdout; outlook NULL: it is free. */
+    const struct quality_plan *quality;
+    double epsilon;
+    const struct outlook *outlook;
+};
+
+/* Renders {"dataset","measurement"}, to be freed; "measurement" as in the estimate of a
+ * job, null if it is free. */
+char *evaluation_estimate_render(const struct evaluation_estimate *estimate);
 
 /* Renders the scores on a public dataset, to be freed.
  *   half_range  of a regression: half the target's range, in the label's unit; 0: a

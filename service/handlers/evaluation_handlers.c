@@ -1,7 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
+#include <microhttpd.h>
 
+#include "accountant/ledger/ledger_view.h"
 #include "api/http/query.h"
+#include "api/limits.h"
 #include "api/views/evaluation_view.h"
 #include "base/check.h"
 #include "service/datasets/datasets.h"
@@ -11,6 +14,30 @@
 #include "service/planning/evaluation_plan.h"
 #include "service/planning/plan_refusal.h"
 #include "service/process/daemon_state.h"
+
+static enum status make_plan(struct daemon_state *context,
+                             const struct request *request,
+                             struct evaluation_plan *plan, struct error *error)
+{
+    struct model_evaluation_request asked = {0};
+    const struct principal *principal = &request->caller.principal;
+    enum status status =
+        evaluation_plan_begin(context, principal, request->match.id, plan, error);
+    if (status == ST_OK)
+        status = model_evaluation_request_parse(
+            &asked, request->body != NULL ? request->body : "", request->body_size,
+            error);
+    return status == ST_OK
+               ? evaluation_plan_make(context, principal, &asked, plan, error)
+               : status;
+}
+
+static void refuse(struct daemon_state *context, struct request *request,
+                   const struct evaluation_plan *plan, const struct error *error)
+{
+    const struct policy_asked policy = evaluation_plan_asked(plan);
+    plan_refuse(context, request, &policy, 1, error);
+}
 
 /* --- create --- */
 
@@ -67,22 +94,48 @@ enum status handle_model_evaluate(struct daemon_state *context, struct request *
                                   struct error *error)
 {
     struct evaluation_plan plan = {0};
-    struct model_evaluation_request asked = {0};
-    const struct principal *principal = &request->caller.principal;
-    enum status status =
-        evaluation_plan_begin(context, principal, request->match.id, &plan, error);
-    if (status == ST_OK)
-        status = model_evaluation_request_parse(
-            &asked, request->body != NULL ? request->body : "", request->body_size,
-            error);
-    if (status == ST_OK)
-        status = evaluation_plan_make(context, principal, &asked, &plan, error);
+    enum status status = make_plan(context, request, &plan, error);
     if (status == ST_OK)
         status = create(context, request, &plan, error);
-    if (status != ST_OK) {
-        const struct policy_asked policy = evaluation_plan_asked(&plan);
-        plan_refuse(context, request, &policy, 1, error);
-    }
+    if (status != ST_OK)
+        refuse(context, request, &plan, error);
+    evaluation_plan_fini(&plan);
+    return ST_OK;
+}
+
+/* --- estimate --- */
+
+/* Finds what a look would leave of the holdout's budget. */
+static enum status find_room(struct daemon_state *context,
+                             const struct evaluation_plan *plan,
+                             struct outlook *outlook, struct error *error)
+{
+    const struct ledger_question question = {
+        .dataset = &plan->id,
+        .mechanism = &plan->holdout.mechanism,
+        .times_max = LIMIT_JOBS_LIKE_THIS,
+        .parts = PARTS_HOLDOUT,
+    };
+    return ledger_outlook(context->ledger, &question, outlook, error);
+}
+
+enum status handle_model_estimate(struct daemon_state *context, struct request *request,
+                                  struct error *error)
+{
+    struct evaluation_plan plan = {0};
+    struct outlook outlook;
+    enum status status = make_plan(context, request, &plan, error);
+    const bool is_free = status == ST_OK && dataset_spec(plan.dataset)->is_public;
+    if (status == ST_OK && !is_free)
+        status = find_room(context, &plan, &outlook, error);
+    const struct evaluation_estimate estimate = {.dataset = &plan.id,
+                                                 .quality = &plan.holdout.quality,
+                                                 .epsilon = plan.evaluation.epsilon,
+                                                 .outlook = is_free ? NULL : &outlook};
+    if (status == ST_OK)
+        reply_json(&request->reply, MHD_HTTP_OK, evaluation_estimate_render(&estimate));
+    else
+        refuse(context, request, &plan, error);
     evaluation_plan_fini(&plan);
     return ST_OK;
 }

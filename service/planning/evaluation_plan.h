@@ -7,7 +7,7 @@
  *   on a holdout          one noisy release (holdout_plan.h), charged to the holdout of
  *                         that dataset, for each request
  *
- * Threads: the write queue's.
+ * Threads: the write queue's, and a pricer's for an estimate.
  */
 #ifndef SERVICE_PLANNING_EVALUATION_PLAN_H
 #define SERVICE_PLANNING_EVALUATION_PLAN_H

@@ -8,14 +8,11 @@ import {choice, field, input, read} from './schema_form.js';
 const HOLDOUT = ' holdout'; // no dataset has such an id
 const PAUSE = 400; // ms after the last key, before a price is asked for
 
-// A job whose estimate has the price of a look: that price follows from the holdout and from the look alone.
-const practice = {model: {preset: 'linear'}, algorithm: {name: 'dpsgd'}, steps: 1, privacy: {noise_multiplier: 100}};
-
 // Returns a function that makes the card for a model and its dataset. draw() redraws the page; made(evaluation) is
 // called with each evaluation that was begun.
 export function evaluateCard({draw, made, signal}) {
   const form = {on: null, epsilon: '0.1', clip: ''};
-  let price = null; // of a look, from an estimate
+  let price = null; // of a look, from the estimate
   let problem = null;
   let sending = false;
   let keyOf = keyring(); // a second click repeats the answer; once it has come, the same body is another look
@@ -23,23 +20,23 @@ export function evaluateCard({draw, made, signal}) {
 
   const look = () => ({holdout: true, epsilon: read(form.epsilon), ...(read(form.clip) !== undefined && {error_clip: read(form.clip)})});
   const body = () => ({evaluation: form.on === HOLDOUT ? look() : form.on});
-  const ask = (dataset) => {
+  const ask = (model) => {
     clearTimeout(timer);
     price = problem = null;
     draw();
     if (form.on !== HOLDOUT || read(form.epsilon) === undefined) return;
     timer = setTimeout(async () => {
       try {
-        price = (await post('/v1/jobs:estimate', {...practice, dataset: dataset.id, evaluation: look()}, {signal})).measurement;
+        price = (await post(`/v1/models/${encodeURIComponent(model.id)}:estimate`, body(), {signal})).measurement;
       } catch (error) {
         if (error.name !== 'AbortError') problem = error;
       }
       draw();
     }, PAUSE);
   };
-  const change = (name, dataset) => (value) => {
+  const change = (name, model) => (value) => {
     form[name] = value;
-    ask(dataset);
+    ask(model);
   };
   const send = (model) => async (event) => {
     event.preventDefault();
@@ -75,16 +72,16 @@ export function evaluateCard({draw, made, signal}) {
     }
     if (form.on === null) {
       form.on = options[0][0];
-      if (form.on === HOLDOUT) ask(dataset);
+      if (form.on === HOLDOUT) ask(model);
     }
     const priced = form.on === HOLDOUT;
     const errors = problem?.body?.errors ?? [];
     return html`<section class="card" id="evaluate"><h2>Measure it</h2><form @submit=${send(model)}>
-      <div class="fields">${field({id: '/evaluation', label: 'On', errors, control: choice({id: '/evaluation', value: form.on, options, changed: change('on', dataset)})})}
+      <div class="fields">${field({id: '/evaluation', label: 'On', errors, control: choice({id: '/evaluation', value: form.on, options, changed: change('on', model)})})}
       ${priced ? field({id: '/evaluation/epsilon', label: 'Epsilon of the look', hint: 'Taken of the holdout\'s budget alone.', errors,
-        control: input({id: '/evaluation/epsilon', kind: 'number', value: form.epsilon, errors, changed: change('epsilon', dataset)})}) : nothing}
+        control: input({id: '/evaluation/epsilon', kind: 'number', value: form.epsilon, errors, changed: change('epsilon', model)})}) : nothing}
       ${priced && dataset.task === 'regression' ? field({id: '/evaluation/error_clip', label: 'Errors count up to', hint: 'In the unit of the label.', errors,
-        control: input({id: '/evaluation/error_clip', kind: 'number', value: form.clip, placeholder: 'a quarter of its range', errors, changed: change('clip', dataset)})}) : nothing}</div>
+        control: input({id: '/evaluation/error_clip', kind: 'number', value: form.clip, placeholder: 'a quarter of its range', errors, changed: change('clip', model)})}) : nothing}</div>
       ${costs(dataset)}${trouble(problem)}
       <button class="button accent" id="measure" ?disabled=${sending || (priced && price?.fits !== 'yes')}>${button(priced)}</button></form></section>`;
   };

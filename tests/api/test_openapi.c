@@ -824,7 +824,8 @@ static void parse_body(const char *operation, const char *body)
         status = statistics_request_parse(&request, body, strlen(body), &error);
         if (status == ST_OK)
             statistics_request_fini(&request);
-    } else if (strcmp(operation, "model_evaluate") == 0) {
+    } else if (strcmp(operation, "model_evaluate") == 0 ||
+               strcmp(operation, "model_estimate") == 0) {
         struct model_evaluation_request request;
         status = model_evaluation_request_parse(&request, body, strlen(body), &error);
     } else if (strcmp(operation, "key_create") == 0) {

@@ -22,7 +22,7 @@ ANY = {"malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_rang
 REFUSALS = {  # name: status, problem code, operations, codes of faults[, their parameters]
     "members_that_forbid_each_other":
         (400, "invalid_argument",
-         "^(dataset_(create|check|put)|(job|sweep|statistics)_(create|estimate)|model_evaluate)$", {"invalid"}),
+         "^(dataset_(create|check|put)|(job|sweep|statistics)_(create|estimate)|model_(evaluate|estimate))$", {"invalid"}),
     "a_job_beyond_the_machine":
         (400, "job_too_large", "^(job_create|job_estimate|sweep_create|sweep_estimate)$", ANY),
     "a_page_of_another_order":

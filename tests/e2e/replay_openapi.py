@@ -377,8 +377,13 @@ def evaluations(replay, model):
             status, asked = replay.call("get", get, id=asked["id"])
         if status >= 400 or asked["state"] != "SUCCEEDED":
             replay.failures.append(f"the example {name} of an evaluation has no result: {asked}")
+    estimate = "/v1/models/{id}:estimate"
+    for _, body in [*replay.examples("post", evaluate), *replay.examples("post", estimate)]:
+        replay.call("post", estimate, body, id=model)
     for body in ({}, {"evaluation": "mnist"}, {"evaluation": "nowhere"}):
         replay.call("post", evaluate, body, id=model)
+        replay.call("post", estimate, body, id=model)
+    replay.call("post", estimate, body, id="mdl_" + UNKNOWN)
     replay.call("post", evaluate, body, id="mdl_" + UNKNOWN)
     for query in ("", f"?model={model}&order=desc&page_size=1", "?model=x", "?order=sideways"):
         replay.call("get", "/v1/evaluations", query=query)

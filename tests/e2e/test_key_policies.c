@@ -232,11 +232,12 @@ static void a_policy_holds_of_the_evaluation_on_a_holdout(void **state)
     }
 }
 
-/* Asks to evaluate the model on the holdout of the dataset it was trained on. */
-static const struct reply *ask_look(const char *model)
+/* Asks to evaluate the model on the holdout of the dataset it was trained on, or what
+ * that would cost. */
+static const struct reply *ask_look(const char *model, const char *action)
 {
     char path[96];
-    snprintf(path, sizeof path, "/v1/models/%s:evaluate", model);
+    snprintf(path, sizeof path, "/v1/models/%s:%s", model, action);
     return client_create(access_client(), path,
                          "{'evaluation':{'holdout':true,'epsilon':1.5}}");
 }
@@ -258,15 +259,19 @@ static void a_share_is_of_looks_at_a_holdout_too(void **state)
               "{'name':'dpsgd'},'batch_size':200,'steps':3,'privacy':{%s}}",
               "'noise_multiplier':20");
     snprintf(model, sizeof model, "%s", reply_text(job, "model"));
-    const struct reply *made = ask_look(model);
+    assert_status(ask_look(model, "estimate"), 200);
+    const struct reply *made = ask_look(model, "evaluate");
     assert_status(made, 201);
     snprintf(path, sizeof path, "/v1/evaluations/%s", reply_text(made, "id"));
     for (int ended = 0; ended < 2; ended++) {
-        const struct reply *refused = ask_look(model);
-        assert_problem(refused, 403, "policy_violation");
-        assert_string_equal(reply_text(refused, "policy"), "max_share");
-        assert_string_equal(reply_text(refused, "errors.0.pointer"),
-                            "/evaluation/epsilon");
+        static const char *const actions[] = {"estimate", "evaluate"};
+        for (size_t i = 0; i < 2; i++) {
+            const struct reply *refused = ask_look(model, actions[i]);
+            assert_problem(refused, 403, "policy_violation");
+            assert_string_equal(reply_text(refused, "policy"), "max_share");
+            assert_string_equal(reply_text(refused, "errors.0.pointer"),
+                                "/evaluation/epsilon");
+        }
         while (strcmp(reply_text(client_get(client, "%s", path), "state"), "RUNNING") ==
                0)
             continue;

@@ -116,6 +116,18 @@ static const struct reply *evaluate(struct client *client, const char *model,
     return reply;
 }
 
+/* Returns what an evaluation would cost, null if nothing. */
+static const json_t *price(struct client *client, const char *model,
+                           const char *evaluation)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/v1/models/%s:estimate", model);
+    const struct reply *reply =
+        client_post(client, path, NULL, "{'evaluation':%s}", evaluation);
+    assert_status(reply, 200);
+    return reply_at(reply, "measurement");
+}
+
 static double spent(struct client *client, const char *dataset, int part)
 {
     char path[64];
@@ -147,6 +159,7 @@ static void expect_the_same_scores(struct client *client, const struct table *ta
     const struct reply *job = train_on(client, table, public);
     snprintf(model, sizeof model, "%s", reply_text(job, "model"));
     double before[] = {spent(client, table->id, 0), spent(client, table->id, 1)};
+    assert_true(json_is_null(price(client, model, public)));
     const struct reply *later = evaluate(client, model, public);
     snprintf(path, sizeof path, "metrics.evaluation.%s", table->figure);
     double own = reply_number(job, path);
@@ -170,7 +183,15 @@ static void expect_the_same_look(struct client *client, const struct table *tabl
     snprintf(model, sizeof model, "%s", reply_text(job, "model"));
     double first = spent(client, table->id, 1), all = spent(client, table->id, 0);
     assert_true(first > 0 && all > training);
+    const json_t *asked = price(client, model, look);
+    double deviation = json_real_value(json_object_get(asked, "deviation"));
+    double after = json_real_value(json_object_get(asked, "epsilon_after"));
+    assert_string_equal(json_string_value(json_object_get(asked, "fits")), "yes");
+    assert_true(spent(client, table->id, 1) == first); /* an estimate is free */
     const struct reply *later = evaluate(client, model, look);
+    assert_close(reply_number(later, "quality.deviation"), deviation, 1e-6);
+    assert_close(spent(client, table->id, 1), after, 1e-6);
+    later = client_get(client, "/v1/evaluations/%s", reply_text(later, "id"));
     assert_true(spent(client, table->id, 0) == all);
     assert_true(spent(client, table->id, 1) > first);
     assert_string_equal(reply_text(later, "quality.unit"), table->unit);

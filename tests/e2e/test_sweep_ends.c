@@ -54,6 +54,7 @@ static void cancelling_frees_only_what_was_never_authorised(void **state)
     assert_close(reply_number(ended, "epsilon_spent"), spent, 1e-12);
     assert_true(reply_number(ended, "epsilon_spent") < reply_number(ended, "epsilon"));
     assert_true(json_is_null(reply_at(ended, "winner_model")));
+    assert_true(json_is_null(reply_at(ended, "winner_metrics")));
     assert_true(reply_number(ended, "runs.1.epsilon_spent") == 0);
     assert_int_equal(sweep_entries(client, "COMMIT"), 3);
     const struct reply *again =

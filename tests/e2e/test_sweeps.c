@@ -68,6 +68,9 @@ static void the_winner_is_the_best_on_public_data(void **state)
         winner);
     const struct reply *list = client_get(client, "/v1/sweeps?dataset=points");
     assert_string_equal(reply_text(list, "sweeps.0.winner"), winner);
+    assert_true(reply_number(list, "sweeps.0.winner_metrics.evaluation.accuracy") ==
+                best);
+    assert_true(json_is_null(reply_at(list, "sweeps.0.winner_metrics.holdout")));
     assert_true(json_object_get(reply_at(list, "sweeps.0"), "runs") == NULL);
     assert_int_equal(json_array_size(reply_at(
                          client_get(client, "/v1/sweeps?dataset=open"), "sweeps")),

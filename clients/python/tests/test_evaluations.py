@@ -24,14 +24,19 @@ class Evaluated(unittest.TestCase):
         right = sum(a == b for a, b in zip(self.model.predict(rows), classes))
         self.assertAlmostEqual(evaluated.scores["accuracy"], right / len(rows), places=9)
         self.assertIsNone(evaluated.guarantee)
+        self.assertEqual(self.model.estimate("digits-test"), {"dataset": "digits-test", "measurement": None})
         self.assertIsNone(evaluated.quality)
         self.assertEqual(self.spent(), before)
         self.assertIn("free", repr(evaluated))
 
     def test_each_look_is_charged_and_shown_again_for_nothing(self):
         before = self.spent()
+        price = self.model.estimate(epsilond.holdout(epsilon=1))["measurement"]
+        self.assertEqual(self.spent(), before)
         look = self.model.evaluate(epsilond.holdout(epsilon=1), idempotency_key="cell 5").wait()
         once = self.spent()
+        self.assertEqual(price["noise_multiplier"], look.guarantee["noise_multiplier"])
+        self.assertAlmostEqual(once - before, price["share"]["asked"], places=6)
         self.assertGreater(once, before)
         self.assertIsNone(look.scores)
         low, high = (look.quality["accuracy"][end] for end in ("low", "high"))

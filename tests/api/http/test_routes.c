@@ -215,8 +215,9 @@ static void what_changes_something_names_its_act(void **state)
 {
     (void)state;
     static const char *const idle[] = {
-        "dataset_check",  "job_estimate",  "statistics_estimate", "charge_estimate",
-        "sweep_estimate", "model_predict", "model_predict_file",  NULL};
+        "dataset_check",   "job_estimate",       "statistics_estimate",
+        "charge_estimate", "sweep_estimate",     "model_estimate",
+        "model_predict",   "model_predict_file", NULL};
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = route_at(i);
         bool reads = strcmp(route->method, "GET") == 0;

@@ -32,6 +32,11 @@ ROWS = 10_000  # of one prediction request: the service's limit
 CELLS = 1 << 20  # of one request: about 25 MiB of a body that may have 64 MiB
 
 
+def _asked(evaluation: str | Dataset | _types.HoldoutEvaluation, dataset: str | Dataset | None) -> dict[str, Any]:
+    named = {"evaluation": evaluation, "dataset": dataset}
+    return {name: value.id if isinstance(value, Dataset) else value for name, value in named.items() if value is not None}
+
+
 class Model:
     """A published model. Predictions and its file spend nothing of a budget."""
 
@@ -76,12 +81,21 @@ class Model:
                             returns the same look and spends nothing more. Use one in a notebook cell that
                             may run again. By default every call is another look.
         """
-        named = {"evaluation": evaluation, "dataset": dataset}
-        request = {name: value.id if isinstance(value, Dataset) else value
-                   for name, value in named.items() if value is not None}
-        answer = self._transport.post(f"/v1/models/{segment(self.id)}:evaluate", request,
+        answer = self._transport.post(f"/v1/models/{segment(self.id)}:evaluate", _asked(evaluation, dataset),
                                       idempotency_key=idempotency_key or uuid.uuid4().hex)
         return Evaluation(self._client, answer.json())
+
+    def estimate(
+        self,
+        evaluation: str | Dataset | _types.HoldoutEvaluation,
+        *,
+        dataset: str | Dataset | None = None,
+    ) -> _types.EvaluationEstimate:
+        """Estimates what evaluate() with these arguments would cost: ``measurement`` is None if it is free.
+        Changes nothing and costs nothing."""
+        answer: _types.EvaluationEstimate = self._transport.post(
+            f"/v1/models/{segment(self.id)}:estimate", _asked(evaluation, dataset)).json()
+        return answer
 
     def evaluations(self) -> Iterator[Evaluation]:
         """Evaluations of this model that were requested after its training, newest first; ``refresh()``

@@ -1496,6 +1496,33 @@ class EvaluationRequest(TypedDict):
     dataset: NotRequired[DatasetId]
 
 
+class EvaluationEstimate(TypedDict):
+    dataset: DatasetId
+    measurement: EstimateMeasurement | None
+
+
+class EstimateMeasurementShare(TypedDict):
+    order: float
+    spent: float
+    held: float
+    left: float
+    asked: float | None
+    fits: bool
+
+
+class EstimateMeasurement(TypedDict):
+    """What one look at a holdout would cost the holdout's budget."""
+
+    fits: Fits
+    records: int
+    epsilon: float
+    noise_multiplier: float
+    deviation: float
+    share: EstimateMeasurementShare
+    epsilon_after: float | None
+    jobs_like_this: int
+
+
 class EvaluationGuarantee(TypedDict):
     """The charge for one look at a holdout, before and after the run."""
 
@@ -1897,11 +1924,17 @@ class Sweep(TypedDict):
     metric: Literal["accuracy", "rmse"]
     winner: JobId | None
     winner_model: ModelId | None
+    winner_metrics: SweepScores | None
     run_count: int
     runs: NotRequired[list[SweepRun]]
     project: str
     created_by: str
     create_time: Time
+
+
+class SweepScores(TypedDict):
+    evaluation: Point | None
+    holdout: HoldoutScoreOrNull
 
 
 class SweepPage(TypedDict):
@@ -1945,29 +1978,6 @@ class EstimateStandardise(TypedDict):
 
     statistics: StatisticsId | None
     epsilon: float
-
-
-class EstimateMeasurementShare(TypedDict):
-    order: float
-    spent: float
-    held: float
-    left: float
-    asked: float | None
-    fits: bool
-
-
-class EstimateMeasurement(TypedDict):
-    """For a job that is evaluated on a holdout: what the measurement would cost the holdout's
-    budget."""
-
-    fits: Fits
-    records: int
-    epsilon: float
-    noise_multiplier: float
-    deviation: float
-    share: EstimateMeasurementShare
-    epsilon_after: float | None
-    jobs_like_this: int
 
 
 class EstimateTuning(TypedDict):
