@@ -36,6 +36,14 @@ static void feed_layer(struct sha256 *hash, const struct layer_spec *layer)
         feed_member(hash, layer, &kind->members[m]);
 }
 
+void frozen_prefix_feed_layers(struct sha256 *hash, const struct model_spec *model,
+                               size_t layers)
+{
+    feed_number(hash, layers);
+    for (size_t l = 0; l < layers; l++)
+        feed_layer(hash, &model->layers[l]);
+}
+
 static void feed_rescaling(struct sha256 *hash, const struct rescaling *rescaling)
 {
     size_t features = rescaling != NULL ? rescaling->features : 0;
@@ -69,10 +77,8 @@ void frozen_prefix_digest(const struct frozen_prefix *prefix,
     feed_number(hash, model->input.height);
     feed_number(hash, model->input.width);
     feed_number(hash, model->input.channels);
-    feed_number(hash, layers);
     feed_number(hash, network_frozen_nodes(network));
-    for (size_t l = 0; l < layers; l++)
-        feed_layer(hash, &model->layers[l]);
+    frozen_prefix_feed_layers(hash, model, layers);
     sha256_update(hash, prefix->parameters + trained,
                   (network_floats(network) - trained) * sizeof(float));
     sha256_finish(hash, digest);

@@ -29,4 +29,8 @@ struct frozen_prefix {
 void frozen_prefix_digest(const struct frozen_prefix *prefix,
                           uint8_t digest[SHA256_SIZE]);
 
+/* Feeds the first `layers` entries of the model's list to the hash: kinds and members. */
+void frozen_prefix_feed_layers(struct sha256 *hash, const struct model_spec *model,
+                               size_t layers);
+
 #endif

@@ -173,13 +173,22 @@ static enum status check_weight_decay(const struct optimizer_spec *optimizer,
 
 /* --- standardise --- */
 
+/* Returns whether patterns of the request could match names that begin with the number
+ * of a layer, while the layer standardise is not in the list yet. */
+static bool has_numbered_patterns(const struct model_spec *model)
+{
+    const struct model_start *start = &model->start;
+    bool is_numbered = model->layers[0].public_name[0] == '\0';
+    return is_numbered && !standardise_is_in(model) &&
+           (start->named.count > 0 || start->fresh.count > 0);
+}
+
 static enum status check_standardise(const struct job_request *request,
                                      const struct job_dataset *dataset,
                                      struct error *error)
 {
     static const char pointer[] = "/standardise";
     const struct train_spec *train = &request->train;
-    const struct model_start *start = &train->model.start;
     if (dataset->is_public)
         return error_set_at(error, ST_DATASET_PUBLIC, pointer,
                             "the dataset is public: scale the columns of its file, "
@@ -188,25 +197,21 @@ static enum status check_standardise(const struct job_request *request,
         return error_set_at(error, ST_INVALID, pointer,
                             "does not go with \"scaling\", which gives columns other "
                             "ranges: name one of the two");
-    if (model_spec_reads_image(&train->model))
-        return error_set_at(error, ST_INVALID, pointer,
-                            "scales columns and vectors of features, and these layers "
-                            "read an image");
     if (train_spec_ranks(train) > 1)
         return error_set_at(
             error, ST_INVALID, "/ranks",
             "a job that standardises runs in one process: leave it out");
-    if (start->weights[0] != '\0' || start->fresh_head || start->fresh.count > 0 ||
-        start->trainable != TRAINABLE_ALL)
+    if (has_numbered_patterns(&train->model))
         return error_set_at(error, ST_INVALID, pointer,
-                            "does not go with initial weights or frozen layers: all "
-                            "layers are trained from init_seed");
+                            "the layer standardise changes the numbers in the names of "
+                            "tensors after it: put the layer into the list of layers, "
+                            "behind the frozen ones");
     return ST_OK;
 }
 
-/* A fault in a layer has its place in the list of the request, which lacks the first
- * one. */
-static void shift_pointer(struct error *error)
+/* A fault in a layer has its place in the list of the request, which lacks the layer of
+ * this number. */
+static void shift_pointer(struct error *error, size_t number)
 {
     static const char list[] = "/model/layers/";
     char rest[sizeof error->pointer], *end;
@@ -214,9 +219,46 @@ static void shift_pointer(struct error *error)
         return;
     unsigned long place = strtoul(error->pointer + strlen(list), &end, 10);
     snprintf(rest, sizeof rest, "%s", end);
-    if (place > 0)
+    if (place > number)
         snprintf(error->pointer, sizeof error->pointer, "%s%lu%.*s", list, place - 1,
                  (int)(sizeof error->pointer - sizeof list - 24), rest);
+}
+
+/* Returns where the layer is put: before the first layer that is trained. If nothing
+ * before that does any work, the layer reads the record. */
+static struct standardise_place choose_place(const struct train_spec *train)
+{
+    const struct model_spec *model = &train->model;
+    bool has_work;
+    size_t first = network_first_trained(train->network, &has_work);
+    if (!has_work && !model_spec_reads_image(model))
+        return (struct standardise_place){0};
+    return standardise_place(model, first);
+}
+
+/* Compiles the model with a layer that standardises. */
+static enum status compile_scaled(struct train_spec *train, struct data_shape shape,
+                                  struct error *error)
+{
+    enum status status = train_spec_compile(train, shape, error);
+    if (status != ST_OK)
+        return status;
+    const struct standardise_place place = choose_place(train);
+    train_spec_drop_network(train);
+    standardise_put(&train->model, place.entry);
+    status = train_spec_compile(train, shape, error);
+    if (status != ST_OK)
+        shift_pointer(error, place.number);
+    return status;
+}
+
+static enum status check_scaled(const struct train_spec *train, struct error *error)
+{
+    if (network_scaled_input(train->network).is_fixed)
+        return ST_OK;
+    return error_set_at(error, ST_INVALID, "/standardise",
+                        "layers before the layer standardise are trained, or drop "
+                        "activations: freeze them (\"trainable\"), or put it first");
 }
 
 /* Compiles the model, with a layer that standardises if the job asks for it. */
@@ -225,19 +267,18 @@ static enum status compile(struct job_request *request,
 {
     struct train_spec *train = &request->train;
     struct data_shape shape = schema_shape(dataset->schema);
-    bool has_layer = standardise_begins(&train->model);
+    bool has_layer = standardise_is_in(&train->model);
     if (!request->standardise.is_asked && has_layer &&
         train->model.start.weights[0] == '\0')
         return error_set_at(error, ST_INVALID, "/standardise",
                             "is required: the layer standardise has no numbers of its "
                             "own");
-    if (!request->standardise.is_asked || has_layer)
+    if (!request->standardise.is_asked)
         return train_spec_compile(train, shape, error);
-    standardise_put(&train->model);
-    enum status status = train_spec_compile(train, shape, error);
-    if (status != ST_OK)
-        shift_pointer(error);
-    return status;
+    train->model.start.is_scaled = true;
+    enum status status = has_layer ? train_spec_compile(train, shape, error)
+                                   : compile_scaled(train, shape, error);
+    return status == ST_OK ? check_scaled(train, error) : status;
 }
 
 enum status job_defaults_fill(struct job_request *request,

@@ -90,6 +90,7 @@ struct statistics standardise_statistics(const struct standardise_request *stand
     CHECK(statistics.items != NULL);
     statistics.items[0].kind = STATISTIC_MOMENTS;
     statistics.items[0].moments.clip_norm = standardise->clip_norm;
+    statistics.items[0].moments.prefix = standardise->prefix;
     return statistics;
 }
 
@@ -133,17 +134,27 @@ static void read_answer(struct feature_scale *scale, const struct json_node *roo
         read_moment(scale, json_element(&features, j), &moments->features[j]);
 }
 
+bool standardise_reads_columns(const struct network *network)
+{
+    const struct scaled_input input = network_scaled_input(network);
+    return input.nodes == 0 && input.positions == 1;
+}
+
 enum status standardise_scale(struct feature_scale *scale,
                               const struct statistics_row *row,
-                              const struct schema *schema, struct error *error)
+                              const struct schema *schema,
+                              const struct network *network, struct error *error)
 {
+    const struct scaled_input input = network_scaled_input(network);
     struct moments moments = {0};
     struct json_reader reader;
     struct json_node root;
+    if (!standardise_reads_columns(network))
+        moments.prefix = (struct moments_prefix){"layers", input.channels};
     enum status status = moments_resolve(&moments, schema, STATISTIC_SLOTS_MAX, error);
     if (status != ST_OK)
         return status;
-    feature_scale_init(scale, schema_features(schema));
+    feature_scale_init(scale, input.channels);
     if (json_reader_open(&reader, &root, row->answers, strlen(row->answers), NULL) ==
             ST_OK &&
         json_read_array(root, 1, 1) == 1)

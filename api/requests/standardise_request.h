@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/status.h"
+#include "engine/nn/network.h"
 #include "engine/start_point.h"
 #include "engine/statistics/statistic.h"
 #include "store/rows/statistics_rows.h"
@@ -30,6 +31,7 @@ struct standardise_request { /* zeroed: columns are taken as they are */
     bool is_asked;
     double epsilon;                     /* of the purchase; 0: not named, or none */
     double clip_norm;                   /* 0: the default */
+    struct moments_prefix prefix;       /* of the features, once they are sought */
     struct survey_id statistics;        /* "": not found yet */
     uint64_t reserve_seq;               /* the ledger entry that paid for them, */
     char reserve_hash[SHA256_HEX_SIZE]; /* and its hash */
@@ -52,14 +54,19 @@ enum status standardise_request_cite(struct standardise_request *standardise,
                                      const struct statistics_row *row,
                                      struct error *error);
 
-/* scale = weights and biases from the answers of these statistics; the caller releases
- * it.
+/* Returns whether the layer reads the columns or the features of a record as they are
+ * stored; otherwise it reads channels, behind the layers before it. */
+bool standardise_reads_columns(const struct network *network);
+
+/* scale = weights and biases of the network's layer, from the answers of these
+ * statistics; the caller releases it.
  *   row     SUCCEEDED
  *   schema  of their dataset
- *   ST_CORRUPT  the answers do not read back, or are not those of the schema */
+ *   ST_CORRUPT  the answers do not read back, or are not those of the layer */
 enum status standardise_scale(struct feature_scale *scale,
                               const struct statistics_row *row,
-                              const struct schema *schema, struct error *error);
+                              const struct schema *schema,
+                              const struct network *network, struct error *error);
 
 /* Writes the JSON Schema of the requested form, as a member called name. */
 void standardise_schema_write(struct json_writer *writer, const char *name);

@@ -249,10 +249,12 @@ static void write_pair(struct json_writer *writer, const struct statistic *stati
     json_write_array_end(writer);
 }
 
-static void write_clip_norm(struct json_writer *writer, const struct moments *moments)
+static void write_moments(struct json_writer *writer, const struct moments *moments)
 {
     if (moments->clip_norm > 0)
         json_write_real(writer, "clip_norm", moments->clip_norm);
+    if (moments->prefix.sha256[0] != '\0')
+        json_write_text(writer, "prefix", moments->prefix.sha256);
 }
 
 static void write_statistic(struct json_writer *writer,
@@ -263,7 +265,7 @@ static void write_statistic(struct json_writer *writer,
     if (statistic->kind == STATISTIC_TABLE)
         write_pair(writer, statistic);
     else if (statistic->kind == STATISTIC_MOMENTS)
-        write_clip_norm(writer, &statistic->moments);
+        write_moments(writer, &statistic->moments);
     else
         write_axis(writer, &statistic->axes[0], members_of(statistic->kind)[2]);
     if (statistic->kind == STATISTIC_QUANTILES)

@@ -169,6 +169,45 @@ size_t network_frozen_list(const struct network *network)
     return network->frozen_nodes == 0 ? 0 : last + 1;
 }
 
+static size_t constant_node(const struct network *network)
+{
+    size_t layer = network_constant_layer(network), node = 0;
+    CHECK(layer < network->layer_count);
+    while (network->nodes[node].kind->weights == NULL ||
+           network->nodes[node].layer != layer)
+        node++;
+    return node;
+}
+
+struct scaled_input network_scaled_input(const struct network *network)
+{
+    size_t last = constant_node(network);
+    size_t layer = network->nodes[last].layer;
+    size_t channels = network->layers[layer].rows->outputs;
+    size_t width = network->values[network->nodes[last].from].width;
+    struct scaled_input input = {.nodes = last,
+                                 .list = network->nodes[last].entry,
+                                 .positions = width / channels,
+                                 .channels = channels,
+                                 .is_fixed = true};
+    for (size_t i = 0; i < last; i++)
+        input.is_fixed &= !network->nodes[i].kind->draws &&
+                          !network->values[network->nodes[i].to].has_gradient;
+    return input;
+}
+
+size_t network_first_trained(const struct network *network, bool *has_work)
+{
+    size_t i = 0;
+    *has_work = false;
+    while (network->nodes[i].kind->weights == NULL ||
+           network->layers[network->nodes[i].layer].frozen) {
+        *has_work |= is_costly_node(network, &network->nodes[i]);
+        i++;
+    }
+    return network->nodes[i].entry;
+}
+
 size_t network_frozen_nodes(const struct network *network)
 {
     return network->frozen_nodes;
@@ -244,8 +283,10 @@ static enum status create_again(struct network **out, const struct model_spec *m
     for (size_t l = 0; l < count; l++)
         names[l] = names_of(first, l);
     enum status status = trainable_choose(layers, names, count, &model->start, error);
-    for (size_t l = 0; l < count && status == ST_OK; l++)
+    for (size_t l = 0; l < count && status == ST_OK; l++) {
         choices.frozen_first += layers[l].frozen ? 0 : layer_floats(first, l);
+        layers[l].fresh |= names[l].constant && model->start.is_scaled;
+    }
     if (status == ST_OK)
         status =
             create(out, model,

@@ -97,6 +97,21 @@ size_t network_trained_layers(const struct network *network);
  * standardise.c); network_layers if there is none. */
 size_t network_constant_layer(const struct network *network);
 
+/* The numbers that the constant layer reads. */
+struct scaled_input {
+    size_t nodes; /* that compute them; 0: they are the record's features */
+    size_t list;  /* entries of the model's list of layers before the layer */
+    size_t positions, channels;
+    bool is_fixed; /* no layer before it is trained, or drops activations */
+};
+
+/* The network has a constant layer. */
+struct scaled_input network_scaled_input(const struct network *network);
+
+/* Returns the entry of the model's list of layers that is trained first; *has_work says
+ * whether a layer before it has weights, or takes more than a few operations a number. */
+size_t network_first_trained(const struct network *network, bool *has_work);
+
 /* Returns the number of floats per record that the frozen layers below the first
  * trained layer output, if all later layers can be computed from these floats. Returns
  * 0 if there are no such layers, or if later layers read the record too. Layers that

@@ -98,6 +98,21 @@ struct rows workspace_frozen_rows(struct workspace *workspace)
     return rows_of(workspace->activations, workspace, value);
 }
 
+void workspace_forward_scaled(struct workspace *workspace, const float *parameters,
+                              size_t count)
+{
+    node_walk_start(workspace, count);
+    node_walk_gather(workspace, parameters, 0);
+    walk(workspace, parameters, 0, network_scaled_input(workspace->network).nodes);
+}
+
+struct rows workspace_scaled_rows(struct workspace *workspace)
+{
+    const struct network *network = workspace->network;
+    size_t node = network_scaled_input(network).nodes;
+    return rows_of(workspace->activations, workspace, network->nodes[node].from);
+}
+
 void workspace_forward_rest(struct workspace *workspace, const float *parameters,
                             size_t count)
 {

@@ -41,6 +41,8 @@ struct model_start {
      * fresh matches all of a layer's tensors or none, and fresh layers are trained. */
     bool fresh_head;
     struct name_patterns fresh;
+    /* The numbers of the constant layer are given, and not read from the file. */
+    bool is_scaled;
 };
 
 void model_start_fini(struct model_start *start); /* a zeroed one is allowed */

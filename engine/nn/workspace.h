@@ -114,6 +114,13 @@ struct rows workspace_frozen_rows(struct workspace *workspace);
 void workspace_forward_rest(struct workspace *workspace, const float *parameters,
                             size_t count);
 
+/* workspace_forward_scaled computes what the constant layer reads, for networks that
+ * have one (network_scaled_input), into the rows (rows, positions x channels) of
+ * workspace_scaled_rows, with the channels last. */
+void workspace_forward_scaled(struct workspace *workspace, const float *parameters,
+                              size_t count);
+struct rows workspace_scaled_rows(struct workspace *workspace);
+
 /* Computes the losses of the records, and b of the last layer: softmax(z) - onehot,
  * sigmoid(z) - y, or z - y for (z - y)^2 / 2, cut off at delta by huber. Rows beyond
  * count have b = 0. */

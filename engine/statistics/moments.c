@@ -5,8 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-
-enum { UNITS_AT_ONCE = 4096 }; /* between two reads of the cancel flag */
+#include "engine/parallel/team.h"
 
 static const double z_95 = 1.9599639845400545; /* P(|N(0, 1)| <= z) = 0.95 */
 
@@ -53,15 +52,22 @@ static void place_all(struct moments *moments, const struct schema *schema)
         moments->features[j] = (struct moment_feature){(uint32_t)j, NULL, centre, half};
 }
 
+static void place_channels(struct moments *moments)
+{
+    for (size_t j = 0; j < moments->count; j++)
+        moments->features[j] = (struct moment_feature){(uint32_t)j, NULL, 0, 1};
+}
+
 enum status moments_resolve(struct moments *moments, const struct schema *schema,
                             size_t slots_max, struct error *error)
 {
-    size_t count = count_numbers(schema);
+    bool has_prefix = moments->prefix.sha256[0] != '\0';
+    size_t count = has_prefix ? moments->prefix.channels : count_numbers(schema);
     if (count == 0)
         return error_set(error, ST_INVALID, "the dataset has no column of numbers");
     if (2 * count > slots_max)
         return error_set(error, ST_INVALID,
-                         "the dataset has %zu features of numbers, and at most %zu are "
+                         "there are %zu features of numbers, and at most %zu are "
                          "measured together",
                          count, slots_max / 2);
     free(moments->features);
@@ -70,86 +76,211 @@ enum status moments_resolve(struct moments *moments, const struct schema *schema
     moments->count = count;
     if (moments->clip_norm == 0)
         moments->clip_norm = sqrt(2 * (double)count);
-    if (schema_has_columns(schema))
+    if (has_prefix)
+        place_channels(moments);
+    else if (schema_has_columns(schema))
         place_columns(moments, schema);
     else
         place_all(moments, schema);
     return ST_OK;
 }
 
+/* --- the numbers of a dataset --- */
+
+struct stored {
+    const struct moments *moments;
+    float *rows; /* (MATRIX_SLOTS_MAX, features) */
+};
+
+static void read_stored(void *context, unsigned member, const struct matrix *matrix,
+                        const uint32_t *indices, size_t count, double *numbers)
+{
+    const struct stored *stored = context;
+    const struct moments *moments = stored->moments;
+    size_t d = moments->count;
+    (void)member;
+    matrix_gather(matrix, stored->rows, matrix->features, indices, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < d; j++) {
+            double x =
+                (double)stored->rows[i * matrix->features + moments->features[j].index];
+            numbers[2 * i * d + j] = x;
+            numbers[2 * i * d + d + j] = x * x;
+        }
+}
+
 /* --- the pass --- */
+
+struct row_share { /* what a row adds to its unit's vector */
+    double weight; /* 0 for the empty rows of a person's room */
+    bool ends;     /* it is the last of its unit */
+};
+
+struct member {              /* of the team; zeroed: no memory yet */
+    uint32_t *indices;       /* (rows) */
+    struct row_share *share; /* (rows) */
+    size_t count;            /* rows that are not read yet */
+    double *numbers;         /* (rows, 2 d) */
+    double *vector;          /* (2 d) of the unit that the rows so far belong to */
+    int64_t *sums;           /* (2 d) */
+};
 
 struct pass {
     const struct moments *moments;
     const struct matrix *matrix;
+    const struct moments_source *source;
     double scale;
-    float *rows;    /* (MATRIX_SLOTS_MAX, features) those of a unit */
-    double *vector; /* (2 count) */
+    const atomic_bool *cancel;
+    uint64_t units, step; /* units of a block */
+    struct member *members;
+    atomic_uint_fast64_t next; /* the first unit of the next block */
 };
 
-/* Adds the row with this weight, which is 0 for the empty rows of a person's room. */
-static void add_row(const struct pass *pass, const float *row, double weight)
+static size_t slots_of(const struct pass *pass)
 {
-    const struct moments *moments = pass->moments;
-    for (size_t j = 0; j < moments->count; j++) {
-        double x = (double)row[moments->features[j].index];
-        pass->vector[j] += weight * x;
-        pass->vector[moments->count + j] += weight * (x * x);
-    }
-}
-
-/* vector = the mean over the unit's rows. The whole room is read, so that the time does
- * not depend on the number of rows. */
-static void read_unit(const struct pass *pass, struct matrix_unit unit)
-{
-    size_t features = pass->matrix->features;
-    for (size_t j = 0; j < 2 * pass->moments->count; j++)
-        pass->vector[j] = 0;
-    for (uint32_t done = 0; done < unit.room; done += MATRIX_SLOTS_MAX) {
-        uint32_t indices[MATRIX_SLOTS_MAX], count = 0;
-        for (; count < MATRIX_SLOTS_MAX && done + count < unit.room; count++)
-            indices[count] = unit.first + done + count;
-        matrix_gather(pass->matrix, pass->rows, features, indices, count);
-        for (uint32_t k = 0; k < count; k++)
-            add_row(pass, pass->rows + k * features,
-                    done + k < unit.count ? 1.0 / unit.count : 0);
-    }
+    return 2 * pass->moments->count;
 }
 
 /* Returns the factor that makes the vector at most scale long. The sum of at most 2^15
  * squares is wrong by less than 2^-37 of itself, and the factor makes up for that. */
-static double clip_factor(const struct pass *pass)
+static double clip_factor(const struct pass *pass, const double *vector)
 {
     static const double shrink = 1 - 0x1p-36;
     double square = 0;
-    for (size_t j = 0; j < 2 * pass->moments->count; j++)
-        square += pass->vector[j] * pass->vector[j];
+    for (size_t j = 0; j < slots_of(pass); j++)
+        square += vector[j] * vector[j];
     double norm = sqrt(square);
     if (!isfinite(norm) || norm == 0) /* a vector of zeros adds nothing to any sum */
         return 0;
     return pass->scale * shrink / fmax(pass->moments->clip_norm, norm);
 }
 
-static void add_vector(const struct pass *pass, int64_t *sums)
+static void end_unit(const struct pass *pass, struct member *member)
 {
-    double factor = clip_factor(pass);
-    if (factor == 0)
-        return;
-    for (size_t j = 0; j < 2 * pass->moments->count; j++)
-        sums[j] += (int64_t)rint(pass->vector[j] * factor);
+    double factor = clip_factor(pass, member->vector);
+    for (size_t j = 0; j < slots_of(pass); j++) {
+        if (factor > 0)
+            member->sums[j] += (int64_t)rint(member->vector[j] * factor);
+        member->vector[j] = 0;
+    }
 }
 
-static enum status sum_units(const struct pass *pass, const atomic_bool *cancel,
-                             int64_t *sums, struct error *error)
+/* Adds the rows that were noted. A row without weight adds nothing, whatever it holds. */
+static void read_rows(const struct pass *pass, unsigned index)
 {
-    uint64_t units = matrix_units(pass->matrix);
-    for (uint64_t i = 0; i < units; i++) {
-        if (i % UNITS_AT_ONCE == 0 && atomic_load(cancel))
-            return error_set(error, ST_CANCELLED, "stopped");
-        read_unit(pass, matrix_unit(pass->matrix, (uint32_t)i));
-        add_vector(pass, sums);
+    struct member *member = &pass->members[index];
+    size_t slots = slots_of(pass);
+    pass->source->read(pass->source->context, index, pass->matrix, member->indices,
+                       member->count, member->numbers);
+    for (size_t i = 0; i < member->count; i++) {
+        const struct row_share share = member->share[i];
+        const double *numbers = member->numbers + i * slots;
+        for (size_t j = 0; j < slots; j++)
+            member->vector[j] += share.weight > 0 ? share.weight * numbers[j] : 0;
+        if (share.ends)
+            end_unit(pass, member);
     }
-    return ST_OK;
+    member->count = 0;
+}
+
+/* The vector of a unit is the mean over its rows. The whole room is read, so that the
+ * time does not depend on the number of rows. */
+static void note_unit(const struct pass *pass, unsigned index, struct matrix_unit unit)
+{
+    struct member *member = &pass->members[index];
+    for (uint32_t k = 0; k < unit.room; k++) {
+        if (member->count == pass->source->rows)
+            read_rows(pass, index);
+        member->indices[member->count] = unit.first + k;
+        member->share[member->count++] = (struct row_share){
+            k < unit.count ? 1.0 / unit.count : 0, k + 1 == unit.room};
+    }
+}
+
+/* Blocks begin at fixed units, so the place of a row among those that are read together
+ * depends only on its unit's index. */
+static void sum_member(void *context, unsigned index)
+{
+    struct pass *pass = context;
+    for (uint64_t first;
+         (first = atomic_fetch_add(&pass->next, pass->step)) < pass->units;) {
+        uint64_t left = pass->units - first;
+        if (atomic_load(pass->cancel))
+            return;
+        for (uint64_t i = 0; i < (left < pass->step ? left : pass->step); i++)
+            note_unit(pass, index, matrix_unit(pass->matrix, (uint32_t)(first + i)));
+        read_rows(pass, index);
+    }
+}
+
+static uint64_t step_of(const struct matrix *matrix, size_t rows)
+{
+    if (matrix->starts == NULL)
+        return rows;
+    return matrix->slots > 0 && matrix->slots < rows ? rows / matrix->slots : 1;
+}
+
+/* Returns false if there is no memory. */
+static bool member_init(struct member *member, size_t rows, size_t slots)
+{
+    *member = (struct member){calloc(rows, sizeof *member->indices),
+                              calloc(rows, sizeof *member->share),
+                              0,
+                              calloc(rows * slots, sizeof *member->numbers),
+                              calloc(slots, sizeof *member->vector),
+                              calloc(slots, sizeof *member->sums)};
+    return member->indices != NULL && member->share != NULL &&
+           member->numbers != NULL && member->vector != NULL && member->sums != NULL;
+}
+
+static void wipe(void *memory, size_t size)
+{
+    if (memory != NULL)
+        hash_zero(memory, size);
+    free(memory);
+}
+
+static void member_fini(struct member *member, size_t rows, size_t slots)
+{
+    free(member->indices);
+    free(member->share);
+    wipe(member->numbers, rows * slots * sizeof *member->numbers);
+    wipe(member->vector, slots * sizeof *member->vector);
+    wipe(member->sums, slots * sizeof *member->sums);
+}
+
+static void sum_all(struct pass *pass, unsigned members)
+{
+    if (members > 1)
+        team_run(pass->source->team, &(struct team_work){.run = sum_member,
+                                                         .context = pass,
+                                                         .shares = members,
+                                                         .flops = TEAM_FLOPS_MIN});
+    else
+        sum_member(pass, 0);
+}
+
+static enum status sum_units(struct pass *pass, int64_t *sums, struct error *error)
+{
+    unsigned members = pass->source->team != NULL ? team_size(pass->source->team) : 1;
+    size_t rows = pass->source->rows, slots = slots_of(pass);
+    bool has_memory = true;
+    pass->members = calloc(members, sizeof *pass->members);
+    CHECK(pass->members != NULL);
+    for (unsigned m = 0; m < members; m++)
+        has_memory &= member_init(&pass->members[m], rows, slots);
+    if (has_memory)
+        sum_all(pass, members);
+    bool is_cancelled = atomic_load(pass->cancel);
+    for (unsigned m = 0; m < members; m++) {
+        for (size_t j = 0; has_memory && !is_cancelled && j < slots; j++)
+            sums[j] += pass->members[m].sums[j];
+        member_fini(&pass->members[m], rows, slots);
+    }
+    free(pass->members);
+    if (!has_memory)
+        return error_set(error, ST_NO_MEMORY, "no memory for a block of records");
+    return is_cancelled ? error_set(error, ST_CANCELLED, "stopped") : ST_OK;
 }
 
 enum status moments_sum(const struct moments *moments, const struct matrix *matrix,
@@ -157,18 +288,20 @@ enum status moments_sum(const struct moments *moments, const struct matrix *matr
                         struct error *error)
 {
     size_t floats = (size_t)MATRIX_SLOTS_MAX * matrix->features;
-    size_t doubles = 2 * moments->count;
-    struct pass pass = {moments, matrix, scale, calloc(floats, sizeof(float)),
-                        calloc(doubles, sizeof(double))};
-    enum status status = pass.rows != NULL && pass.vector != NULL
-                             ? sum_units(&pass, cancel, sums, error)
-                             : error_set(error, ST_NO_MEMORY, "no memory for a record");
-    if (pass.rows != NULL)
-        hash_zero(pass.rows, floats * sizeof(float));
-    if (pass.vector != NULL)
-        hash_zero(pass.vector, doubles * sizeof(double));
-    free(pass.rows);
-    free(pass.vector);
+    struct stored stored = {moments, calloc(floats, sizeof(float))};
+    const struct moments_source own = {&stored, NULL, MATRIX_SLOTS_MAX, read_stored};
+    struct pass pass = {.moments = moments,
+                        .matrix = matrix,
+                        .source = moments->source != NULL ? moments->source : &own,
+                        .scale = scale,
+                        .cancel = cancel,
+                        .units = matrix_units(matrix)};
+    if (stored.rows == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for a block of records");
+    CHECK(pass.source->rows >= MATRIX_SLOTS_MAX);
+    pass.step = step_of(matrix, pass.source->rows);
+    enum status status = sum_units(&pass, sums, error);
+    wipe(stored.rows, floats * sizeof *stored.rows);
     return status;
 }
 

@@ -8,8 +8,9 @@
  *
  * in units of C, times the scale G, each coordinate rounded to an integer. The centre
  * of x is 0, which is public: the middle of a declared range. If units are persons, v
- * is the mean over the person's rows, and is clipped once. A vector with a number that
- * is not finite adds nothing. So the vectors of neighbouring datasets have at most this
+ * is the mean over the person's rows, and is clipped once. If the numbers are behind
+ * layers of a model (moments_source), x_j and x_j^2 are means over the positions of
+ * channel j, within the unit. A vector with a number that is not finite adds nothing. So the vectors of neighbouring datasets have at most this
  * distance, in grid steps:
  *
  *   zero_out      G + sqrt(2 d) / 2
@@ -33,9 +34,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/status.h"
 #include "engine/data/matrix.h"
 #include "engine/data/schema.h"
+
+struct team;
 
 /* A deviation is at least 1/64, of half a declared range or of a stored unit. */
 #define MOMENTS_VARIANCE_MIN 0x1p-12
@@ -45,9 +49,28 @@
 #define MOMENTS_CLIP_MIN 1e-6
 #define MOMENTS_CLIP_MAX 1e6
 
+/* Computes numbers that are behind layers of a model. */
+struct moments_source {
+    void *context;
+    struct team *team;
+    size_t rows; /* maximum at a time, at least MATRIX_SLOTS_MAX */
+    /* For each of count rows: numbers (count, 2 d) = x_1, ..., x_d, x_1^2, ..., x_d^2.
+     * They must depend only on the row and its place among these rows. */
+    void (*read)(void *context, unsigned member, const struct matrix *matrix,
+                 const uint32_t *indices, size_t count, double *numbers);
+};
+
+/* Which numbers these are: outputs of frozen layers, one number a channel. */
+struct moments_prefix {
+    char sha256[SHA256_HEX_SIZE]; /* of all that determines the layers; "": no layers */
+    size_t channels;
+};
+
 struct moments {      /* zeroed: none */
     double clip_norm; /* C; 0: the default, until it is resolved */
-    size_t count;     /* d; 0: it is not resolved */
+    struct moments_prefix prefix;
+    const struct moments_source *source; /* of the numbers behind a prefix; borrowed */
+    size_t count;                        /* d; 0: it is not resolved */
     struct moment_feature {
         uint32_t index;      /* among the features of a record */
         const char *column;  /* its name, borrowed from the schema; NULL: it has none */
@@ -57,18 +80,19 @@ struct moments {      /* zeroed: none */
 
 void moments_fini(struct moments *moments); /* a zeroed one is allowed */
 
-/* Finds the features that hold numbers: those of numeric, boolean and date columns, or
- * all features if records have no columns. The default clip length is sqrt(2 d), which
+/* Finds the features that hold numbers: the channels of a prefix; else those of numeric,
+ * boolean and date columns, or all features if records have no columns. The default clip length is sqrt(2 d), which
  * clips no number in [-1, 1].
  *   schema  outlives moments
  *   ST_INVALID  there are none, or more than slots_max / 2 */
 enum status moments_resolve(struct moments *moments, const struct schema *schema,
                             size_t slots_max, struct error *error);
 
-/* Adds what every unit of the matrix adds.
+/* Adds what every unit of the matrix adds. Sums are of integers, so they do not depend on
+ * the number of threads.
  *   sums  (2 count) zeroed
  *   ST_CANCELLED  cancel was seen
- *   ST_NO_MEMORY  no memory for the rows of a unit */
+ *   ST_NO_MEMORY  no memory for the rows of a block */
 enum status moments_sum(const struct moments *moments, const struct matrix *matrix,
                         double scale, const atomic_bool *cancel, int64_t *sums,
                         struct error *error);

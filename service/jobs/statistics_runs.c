@@ -46,6 +46,7 @@ void statistics_run_destroy(struct statistics_run *survey)
     statistics_run_ending_destroy(survey->ending);
     statistics_fini(&survey->statistics);
     mechanism_fini(&survey->mechanism);
+    model_spec_fini(&survey->prefix);
     free(survey);
 }
 

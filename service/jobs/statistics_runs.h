@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/part.h"
+#include "engine/nn/model_spec.h"
 #include "engine/quality/quality_plan.h"
 #include "engine/statistics/measurement.h"
 #include "service/datasets/datasets.h"
@@ -62,6 +63,7 @@ struct statistics_run { /* one that has not ended */
                                    * a free one */
     struct statistics statistics; /* resolved, owned; also empty then */
     enum parts parts;             /* of its dataset, that statistics read */
+    struct model_spec prefix;     /* whose layers moments are behind, owned; or empty */
     struct measurement measurement;
     struct model_evaluation evaluation;   /* instead, if it is an evaluation */
     atomic_bool stop;                     /* the run must end */

@@ -81,6 +81,22 @@ enum status initial_weights_find(struct initial_weights *weights,
                        : find_model(weights, context, id, error);
 }
 
+enum status initial_weights_sha256(struct daemon_state *context, const char *id,
+                                   char text[SHA256_HEX_SIZE], struct error *error)
+{
+    text[0] = '\0';
+    if (id[0] == '\0')
+        return ST_OK;
+    const struct weights_row *file =
+        is_file(id) ? weight_files_find(context->weight_files, id) : NULL;
+    const struct model_row *model =
+        is_file(id) ? NULL : models_find(context->models, id);
+    if (file == NULL && model == NULL)
+        return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s was deleted", id);
+    sha256_render(text, file != NULL ? file->sha256 : model->sha256);
+    return ST_OK;
+}
+
 void initial_weights_release(struct initial_weights *weights,
                              const struct daemon_state *context)
 {

@@ -38,6 +38,10 @@ enum status initial_weights_find(struct initial_weights *weights,
 void initial_weights_release(struct initial_weights *weights,
                              const struct daemon_state *context);
 
+/* text = the SHA-256 of the file of these weights; "" if id is. */
+enum status initial_weights_sha256(struct daemon_state *context, const char *id,
+                                   char text[SHA256_HEX_SIZE], struct error *error);
+
 /* Checks whether a job of the principal may begin with the weights that its model
  * names, if it names any, and whether they fit the model, which is compiled. prefetch may
  * be NULL.

@@ -9,11 +9,13 @@
 #include "accountant/pricing/price_book.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/scaled_prefix.h"
 #include "service/access/access.h"
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_plan.h"
 #include "service/jobs/statistics_runs.h"
 #include "service/peers/run_claims.h"
+#include "service/planning/initial_weights.h"
 #include "service/planning/statistics_plan.h"
 #include "service/process/daemon_state.h"
 #include "service/threads/pool.h"
@@ -73,6 +75,29 @@ static enum status find(const struct standardisation *asked, struct store_tx *tx
     return status == ST_OK ? search.status : status;
 }
 
+/* --- the features --- */
+
+/* Names the layers that the features are behind, by everything that determines their
+ * outputs. */
+static enum status name_prefix(const struct standardisation *asked, struct error *error)
+{
+    struct job_request *request = &asked->plan->request;
+    const struct train_spec *train = &request->train;
+    struct moments_prefix *prefix = &request->standardise.prefix;
+    char weights[SHA256_HEX_SIZE];
+    uint8_t digest[SHA256_SIZE];
+    if (standardise_reads_columns(train->network))
+        return ST_OK;
+    enum status status = initial_weights_sha256(
+        asked->context, train->model.start.weights, weights, error);
+    if (status != ST_OK)
+        return status;
+    scaled_prefix_digest(&train->model, train->network, weights, digest);
+    sha256_render(prefix->sha256, digest);
+    prefix->channels = network_scaled_input(train->network).channels;
+    return ST_OK;
+}
+
 /* --- the price --- */
 
 static double epsilon_of(const struct job_plan *plan)
@@ -93,7 +118,9 @@ static enum status price(const struct standardisation *asked,
                     .has_epsilon = true,
                     .target = epsilon_of(asked->plan),
                     .delta = request->delta},
-        .dataset = asked->dataset};
+        .dataset = asked->dataset,
+        .prefix = request->standardise.prefix.sha256[0] != '\0' ? &request->train.model
+                                                                : NULL};
     enum status status = statistics_plan_price(purchase, asked->context, &inner);
     if (status == ST_OK) {
         request->standardise.epsilon = purchase->request.target;
@@ -114,6 +141,9 @@ enum status standardisation_plan(const struct standardisation *asked,
     enum status status;
     if (!asked->plan->request.standardise.is_asked)
         return ST_OK;
+    status = name_prefix(asked, error);
+    if (status != ST_OK)
+        return status;
     do {
         status = store_begin(asked->context->store, STORE_READ, &tx, error);
         if (status != ST_OK)

@@ -10,8 +10,10 @@
  *   run        the job waits for the answers (runs/standardise_wait.h)
  *
  * Invariants
- *   (1) Jobs whose moments have the same text (kind, clip length) on one dataset share
- *       one release; a request for other moments is another release and is charged.
+ *   (1) Jobs whose moments have the same text on one dataset share one release; a
+ *       request for other moments is another release and is charged. The text is kind,
+ *       clip length and, for features behind layers, the digest of these layers
+ *       (scaled_prefix_digest).
  *   (2) Of jobs that are added together, the first buys. A dataset's schema and records
  *       never change once it is READY, so its id identifies them.
  *   (3) A release that FAILED has no answers and is never shared.

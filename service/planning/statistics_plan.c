@@ -118,6 +118,8 @@ struct statistics_run *statistics_plan_run(struct statistics_plan *plan,
     memcpy(survey->owner, owner->name, sizeof survey->owner);
     survey->project = dataset_owner(plan->dataset)->project;
     survey->parts = plan->parts;
+    if (plan->prefix != NULL)
+        model_spec_copy(&survey->prefix, plan->prefix);
     survey->measurement = plan->measurement;
     mechanism_copy(&survey->mechanism, &plan->mechanism);
     survey->statistics = plan->request.statistics;

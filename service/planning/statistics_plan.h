@@ -28,6 +28,7 @@ struct statistics_run;
 struct statistics_plan {               /* zeroed: nothing yet */
     struct statistics_request request; /* owned; once priced, resolved */
     const struct dataset *dataset;     /* READY */
+    const struct model_spec *prefix;   /* whose layers moments are behind; or NULL */
     char *spec;                        /* as requested, owned */
     enum parts parts;                  /* that it reads and is charged to */
     struct mechanism mechanism;        /* owned */

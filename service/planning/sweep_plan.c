@@ -202,6 +202,11 @@ static enum status share_purchase(struct sweep_plan *sweep, size_t run,
             return error_set_at(error, ST_INVALID, "/standardise/clip_norm",
                                 "must be the same for all runs: they share one "
                                 "release of means and deviations");
+        if (strcmp(before->request.standardise.prefix.sha256,
+                   plan->request.standardise.prefix.sha256) != 0)
+            return error_set_at(error, ST_INVALID, "/standardise",
+                                "all runs must have the same frozen layers: they share "
+                                "one release of means and deviations");
         mechanism_fini(&plan->purchase);
         plan->purchase = (struct mechanism){0};
         plan->request.standardise.epsilon = 0;

@@ -14,6 +14,7 @@ enum { POLL_NS = 100000000 }; /* answers are shown at whole seconds */
 
 struct reading {
     const struct schema *schema;
+    const struct network *network;
     struct standardise_numbers *numbers;
     bool is_running;
     enum status status;
@@ -27,8 +28,9 @@ static bool visit(void *context, const struct statistics_row *row)
     if (reading->is_running)
         return false;
     if (row->answers[0] != '\0') {
-        reading->status = standardise_scale(&reading->numbers->scale, row,
-                                            reading->schema, reading->error);
+        reading->status =
+            standardise_scale(&reading->numbers->scale, row, reading->schema,
+                              reading->network, reading->error);
         return false;
     }
     if (!job_reason_parse(&reading->numbers->reason, row->reason))
@@ -45,8 +47,8 @@ static enum status read_row(struct daemon_state *context, const char *id,
     enum status status;
     do {
         feature_scale_fini(&reading->numbers->scale);
-        *reading = (struct reading){reading->schema, reading->numbers, false,
-                                    ST_CORRUPT, error};
+        *reading = (struct reading){reading->schema, reading->network, reading->numbers,
+                                    false,           ST_CORRUPT,       error};
         status = store_begin(context->store, STORE_READ, &tx, error);
         if (status != ST_OK)
             return status;
@@ -63,6 +65,7 @@ enum status standardise_wait(struct standardise_numbers *numbers,
     const struct dataset *dataset =
         datasets_find(context->datasets, request->dataset.text);
     struct reading reading = {.schema = &dataset_spec(dataset)->schema,
+                              .network = request->train.network,
                               .numbers = numbers,
                               .is_running = true};
     enum status status = ST_OK;

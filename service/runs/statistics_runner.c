@@ -19,6 +19,7 @@
 #include "service/process/job_state.h"
 #include "service/process/process_stats.h"
 #include "service/runs/evaluation_run.h"
+#include "service/runs/prefix_run.h"
 #include "service/runs/verified_matrix.h"
 #include "service/threads/reveal_delay.h"
 #include "service/threads/tick_clock.h"
@@ -72,17 +73,21 @@ static enum status run(struct daemon_state *context, struct statistics_run *surv
 {
     struct verified_matrix matrix = {.loan = {.is_lent = false}};
     struct evaluation_run evaluation = {0};
+    struct prefix_run prefix = {0};
     bool evaluates = survey_id_is_evaluation(&survey->id);
     enum status status =
         verified_matrix_open(context, &survey->dataset, &survey->stop, &matrix, error);
     if (status == ST_OK && evaluates)
         status = evaluation_run_open(&evaluation, context, survey, error);
+    if (status == ST_OK && survey->prefix.layer_count > 0)
+        status = prefix_run_open(&prefix, context, survey, error);
     if (status == ST_OK)
         status = authorise(context, survey, error);
     if (status == ST_OK)
         status = evaluates ? evaluation_run_read(&evaluation, context, survey,
                                                  &matrix.rows, answers, error)
                            : measure(context, survey, &matrix.rows, answers, error);
+    prefix_run_close(&prefix, context);
     evaluation_run_close(&evaluation);
     verified_matrix_close(&matrix, context);
     return status;

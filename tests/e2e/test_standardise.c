@@ -9,6 +9,7 @@
 #include "tests/expect.h"
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
+#include "tests/e2e/standardise_fixture.h"
 
 enum { ROWS = 3000, ROW_SIZE = 64 };
 
@@ -16,22 +17,6 @@ static struct client *client_of(void **state)
 {
     struct stage *stage = *state;
     return &stage->client;
-}
-
-static const struct reply *await(struct client *client, const char *id)
-{
-    const struct reply *reply;
-    while (reply = client_get(client, "/v1/statistics/%s", id),
-           strcmp(reply_text(reply, "state"), "RUNNING") == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    assert_string_equal(reply_text(reply, "state"), "SUCCEEDED");
-    return reply;
-}
-
-static double spent(struct client *client, const char *dataset)
-{
-    return reply_number(client_get(client, "/v1/datasets/%s/budget", dataset),
-                        "epsilon_spent");
 }
 
 /* --- a table: low numbers of a wide range, and a column that is nearly constant --- */
@@ -186,23 +171,6 @@ static size_t count_statistics(struct client *client, const char *dataset)
     return json_array_size(reply_at(list, "statistics"));
 }
 
-/* Returns how many reservations of the dataset's ledger are for statistics. */
-static size_t count_purchases(struct client *client, const char *dataset)
-{
-    size_t count = 0, place;
-    const json_t *entry;
-    const struct reply *ledger =
-        client_get(client, "/v1/datasets/%s/ledger?page_size=100", dataset);
-    json_array_foreach(reply_at(ledger, "entries"), place, entry)
-    {
-        const char *job = json_string_value(json_object_get(entry, "job"));
-        const char *kind = json_string_value(json_object_get(entry, "kind"));
-        count +=
-            job != NULL && strncmp(job, "sta_", 4) == 0 && strcmp(kind, "RESERVE") == 0;
-    }
-    return count;
-}
-
 static const char bought[] = ",'standardise':{'epsilon':4,'clip_norm':1.5}";
 static const char shared[] = ",'standardise':{'clip_norm':1.5}";
 
@@ -271,24 +239,6 @@ static void other_moments_are_bought(void **state)
 }
 
 /* --- the model's file --- */
-
-static float tensor_at(const struct reply *file, const char *name, size_t place)
-{
-    uint64_t size;
-    float value;
-    char path[64];
-    memcpy(&size, file->body, sizeof size);
-    json_t *header = json_loadb(file->body + 8, (size_t)size, 0, NULL);
-    assert_non_null(header);
-    snprintf(path, sizeof path, "%s", name);
-    const json_t *offsets =
-        json_object_get(json_object_get(header, path), "data_offsets");
-    assert_non_null(offsets);
-    size_t begin = (size_t)json_integer_value(json_array_get(offsets, 0));
-    memcpy(&value, file->body + 8 + size + begin + 4 * place, sizeof value);
-    json_decref(header);
-    return value;
-}
 
 /* The model predicts from cells as the file has them: an oracle maps them, scales them
  * by the released moments, and applies the weights, in double. */
@@ -383,11 +333,8 @@ static void what_does_not_go_together_is_refused(void **state)
                    "/standardise/epsilon");
     expect_refused(client, "'model':{'preset':'linear'},'standardise':{'mean':0}",
                    "/standardise/mean");
-    expect_refused(client,
-                   "'model':{'preset':'linear','trainable':'head'},'standardise':true",
-                   "/standardise");
     expect_refused(client, "'model':{'preset':'cnn_mnist'},'standardise':true",
-                   "/standardise");
+                   "/model");
     expect_refused(client,
                    "'model':{'layers':[{'type':'standardise'},{'type':'dense',"
                    "'out':1}]}",
@@ -395,7 +342,7 @@ static void what_does_not_go_together_is_refused(void **state)
     expect_refused(client,
                    "'model':{'layers':[{'type':'dense','out':4},{'type':'standardise'},"
                    "{'type':'dense','out':1}]},'standardise':true",
-                   "/model/layers/1/type");
+                   "/standardise");
     expect_refused(client,
                    "'model':{'layers':[{'type':'dense','out':4},{'type':'dense',"
                    "'out':7}]},'standardise':true",

@@ -1,5 +1,6 @@
 #include "engine/nn/layers/preset.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -8,10 +9,26 @@
 
 const struct layer_kind *const preset_activation = &layer_relu;
 
+/* The layer standardise is no part of a resnet, and has no public name. */
+static void name_resnet(struct model_spec *model)
+{
+    struct layer_spec *own = calloc(model->layer_count, sizeof *own);
+    size_t count = 0, named = 0;
+    CHECK(own != NULL);
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].kind != &layer_standardise)
+            own[count++] = model->layers[i];
+    resnet_name_layers(own, count);
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].kind != &layer_standardise)
+            model->layers[i] = own[named++];
+    free(own);
+}
+
 void preset_name_layers(struct model_spec *model)
 {
     if (model->preset == PRESET_RESNET18_GN || model->preset == PRESET_RESNET34_GN)
-        resnet_name_layers(model->layers, model->layer_count);
+        name_resnet(model);
 }
 
 static struct layer_spec dense(uint32_t out, bool bias)
