@@ -162,8 +162,9 @@ class Client:
                             is known of the classes or from a released histogram, never from the file
         scaling             statistics of the dataset: the outer quantiles of a column replace its
                             declared range. Their price was paid when they were measured
-        standardise         True: the model scales columns of numbers by their means and deviations, which
-                            the first such job buys and later jobs on the dataset use for nothing; or
+        standardise         True: the model scales columns of numbers, or features behind frozen layers,
+                            by their means and deviations, which the first such job buys and later jobs
+                            with the same dataset and frozen layers use for nothing; or
                             {"epsilon": 0.1, "clip_norm": 2}. ``estimate()`` has the price
         ranks               how many processes compute each step together, if the operator allows
                             starting them; ``estimate().ranks`` says whether that pays

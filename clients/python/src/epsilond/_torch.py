@@ -80,7 +80,10 @@ class Crop(nn.Module):
 
 
 class Standardise(nn.Module):
-    """Subtracts a mean from each feature and divides by a deviation, which were released before training."""
+    """Subtracts a mean from each feature and divides by a deviation, which were released before training.
+
+    If its input has channels, each channel has one mean and one deviation.
+    """
 
     def __init__(self, features: int) -> None:
         super().__init__()
@@ -88,7 +91,8 @@ class Standardise(nn.Module):
         self.bias = nn.Parameter(torch.zeros(features), requires_grad=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * self.weight + self.bias
+        shape = (-1,) + (1,) * (x.dim() - 2)
+        return x * self.weight.reshape(shape) + self.bias.reshape(shape)
 
 
 class LayerNorm(nn.LayerNorm):

@@ -1337,6 +1337,12 @@ class StatisticMoments(TypedDict):
     clip_norm: NotRequired[float]
 
 
+class StatisticMomentsMade(TypedDict):
+    kind: Literal["moments"]
+    clip_norm: NotRequired[float]
+    prefix: NotRequired[str]
+
+
 class StatisticsPrivacy(TypedDict):
     """Exactly one of the first two members."""
 
@@ -1448,7 +1454,7 @@ class Statistics(TypedDict):
         "worker_lost", "shutdown", "no_memory", "dataset_corrupt", "cache_full", "internal", None
     ]
     dataset: DatasetId
-    statistics: list[Statistic]
+    statistics: list[StatisticMade]
     guarantee: StatisticsGuarantee
     answers: list[Answer] | None
     project: str
@@ -2524,6 +2530,10 @@ StandardiseRequest = bool | StandardiseTerms
 Ranks = int
 Bins = int | list[float]
 StatisticsColumn = str
+StatisticMade = (
+    StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles |
+    StatisticMomentsMade
+)
 Statistic = (
     StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles | StatisticMoments
 )
