@@ -13,6 +13,11 @@ enum {
     LIMIT_DELIVERIES_WAITING = 1000, /* of a webhook; further events are dropped */
     LIMIT_FETCHES = 64,              /* of files, stored at once */
     LIMIT_URL = 2047,                /* bytes of a URL that the service calls */
+    LIMIT_HOST_NAME = 253,           /* bytes, as in DNS */
+    LIMIT_DATABASE_NAME = 63,        /* bytes, as in PostgreSQL; users too */
+    LIMIT_PASSWORD = 256,            /* bytes, of a database */
+    LIMIT_QUERY_S = 3600,            /* seconds that a query of a database may take */
+    LIMIT_QUERY_S_DEFAULT = 600,
 
     LIMIT_CHARGES_OPEN = 1000,   /* at once, of all owners */
     LIMIT_CHARGE_WORKS = 100,    /* mechanisms in a charge's list */

@@ -109,23 +109,3 @@ void acknowledgement_write_if(struct json_writer *writer,
     if (acknowledged != ACKNOWLEDGED_NOTHING)
         acknowledgement_write(writer, acknowledged);
 }
-
-enum status acknowledgement_parse(enum acknowledged *acknowledged, const char *body,
-                                  size_t size, struct error *error)
-{
-    enum acknowledged read = ACKNOWLEDGED_NOTHING;
-    struct json_reader reader;
-    struct json_node root;
-    if (size == 0) {
-        *acknowledged = read;
-        return ST_OK;
-    }
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
-        json_read_object(root, (const char *const[]){"acknowledge", NULL});
-        read = acknowledgement_read(&root);
-    }
-    enum status status = json_reader_close(&reader);
-    if (status == ST_OK)
-        *acknowledged = read;
-    return status;
-}

@@ -58,9 +58,4 @@ void acknowledgement_write(struct json_writer *writer, enum acknowledged acknowl
 void acknowledgement_write_if(struct json_writer *writer,
                               enum acknowledged acknowledged);
 
-/* Reads the body of a request that has no other member: {"acknowledge"?}, or no byte.
- *   ST_INVALID  the error names the member */
-enum status acknowledgement_parse(enum acknowledged *acknowledged, const char *body,
-                                  size_t size, struct error *error);
-
 #endif

@@ -75,7 +75,8 @@ enum status handle_dataset_file_fetch(struct daemon_state *context,
     if (status == ST_OK)
         status = read_request(context, request, &asked, error);
     if (status == ST_OK)
-        status = fetcher_start(context, &place, &asked, error);
+        status = fetcher_start(context, &place,
+                               &(struct fetch_source){.request = &asked}, error);
     hash_zero(&asked, sizeof asked);
     if (status == ST_OK)
         status = keep_act(context, request, &place, error);

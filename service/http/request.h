@@ -57,6 +57,7 @@ struct request {
     struct dataset_id about; /* the dataset of its plan, job, model or sweep; text "":
                               * not known */
     bool hides_outcome;      /* only its sender may know that it failed */
+    bool queried;            /* it began a query (query_import.h) */
     bool waited;             /* for a change, before it was answered */
     const void *awaited;     /* what it waits for, while it waits */
     int64_t deadline_ns;

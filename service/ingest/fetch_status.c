@@ -1,9 +1,11 @@
 #include "service/ingest/fetch_status.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/routes.h"
 #include "api/views/fetch_view.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -11,6 +13,7 @@
 struct entry {
     struct fetch_place place;
     enum fetch_state state;
+    bool is_query;
     const char *result;
     unsigned http_status;
     uint64_t bytes, size;
@@ -36,6 +39,9 @@ static void destroy_fetch(struct fetch *fetch)
 {
     if (fetch == NULL)
         return;
+    if (fetch->query != NULL)
+        hash_zero(fetch->query, sizeof *fetch->query);
+    free(fetch->query);
     hash_zero(fetch, sizeof *fetch);
     free(fetch);
 }
@@ -50,6 +56,14 @@ void fetch_status_destroy(struct fetch_status *fetches)
     }
     pthread_mutex_destroy(&fetches->lock);
     free(fetches);
+}
+
+struct route_match fetch_place_match(const struct fetch_place *place)
+{
+    struct route_match match = {0};
+    snprintf(match.id, sizeof match.id, "%s", place->dataset.text);
+    snprintf(match.name, sizeof match.name, "%s", place->file);
+    return match;
 }
 
 /* --- the list; the caller holds the lock --- */
@@ -125,14 +139,26 @@ static void end(struct entry *entry, const struct fetch_end *end)
 
 /* --- one fetch --- */
 
+static struct fetch_query *copy_query(const struct fetch_query *query)
+{
+    struct fetch_query *copy = calloc(1, sizeof *copy);
+    CHECK(copy != NULL);
+    *copy = *query;
+    return copy;
+}
+
 static struct fetch *add(struct fetch_status *fetches, const struct fetch_place *place,
-                         const struct fetch_request *request)
+                         const struct fetch_source *source)
 {
     struct entry *entry = calloc(1, sizeof *entry);
     struct fetch *fetch = calloc(1, sizeof *fetch);
     CHECK(entry != NULL && fetch != NULL);
     fetch->place = *place;
-    fetch->request = *request;
+    if (source->query != NULL)
+        fetch->query = copy_query(source->query);
+    else
+        fetch->request = *source->request;
+    entry->is_query = source->query != NULL;
     entry->place = *place;
     entry->create_ms = clock_wall_ms();
     entry->fetch = fetch;
@@ -142,7 +168,7 @@ static struct fetch *add(struct fetch_status *fetches, const struct fetch_place 
 
 enum status fetch_status_add(struct fetch_status *fetches,
                              const struct fetch_place *place,
-                             const struct fetch_request *request, struct fetch **out,
+                             const struct fetch_source *source, struct fetch **out,
                              struct error *error)
 {
     enum status status = ST_OK;
@@ -155,7 +181,7 @@ enum status fetch_status_add(struct fetch_status *fetches,
     if (status == ST_OK && !make_room(fetches))
         status = error_set(error, ST_QUEUE_FULL, "too many fetches wait");
     if (status == ST_OK)
-        *out = add(fetches, place, request);
+        *out = add(fetches, place, source);
     pthread_mutex_unlock(&fetches->lock);
     return status;
 }
@@ -182,6 +208,18 @@ void fetch_status_grew(struct fetch_status *fetches, struct fetch *fetch,
     entry->bytes = bytes;
     entry->size = size;
     pthread_mutex_unlock(&fetches->lock);
+}
+
+struct fetch_end fetch_end_of(enum status status)
+{
+    struct fetch_end end = {.state = FETCH_FAILED, .result = "not_awaited"};
+    if (status == ST_DISK_FULL)
+        end.result = "disk_full";
+    else if (status == ST_BODY_TOO_LARGE)
+        end.result = "too_large";
+    else if (status == ST_INTERNAL)
+        end.result = "internal";
+    return end;
 }
 
 void fetch_status_end(struct fetch_status *fetches, struct fetch *fetch,
@@ -211,6 +249,20 @@ void fetch_status_cancel_all(struct fetch_status *fetches)
         if (fetches->entries[i]->fetch != NULL)
             atomic_store(&fetches->entries[i]->fetch->cancel, true);
     pthread_mutex_unlock(&fetches->lock);
+}
+
+bool fetch_status_query(struct fetch_status *fetches, const struct fetch_place *place,
+                        enum fetch_state *state, const char **result)
+{
+    pthread_mutex_lock(&fetches->lock);
+    const struct entry *entry = entry_of(fetches, place);
+    const bool is_query = entry != NULL && entry->is_query;
+    if (is_query) {
+        *state = entry->state;
+        *result = entry->result;
+    }
+    pthread_mutex_unlock(&fetches->lock);
+    return is_query;
 }
 
 char *fetch_status_text(struct fetch_status *fetches, const struct fetch_place *place)

@@ -25,10 +25,13 @@
 #include <stdbool.h>
 
 #include "api/requests/fetch_request.h"
+#include "api/requests/query_request.h"
+#include "api/views/dataset_view.h"
 #include "base/id.h"
 #include "base/principal.h"
 
 struct fetch_status; /* opaque */
+struct route_match;
 
 enum fetch_state {
     FETCH_WAITING,
@@ -46,10 +49,21 @@ struct fetch_place { /* which file of which dataset, and for whom */
     struct principal principal;
 };
 
+/* Returns the place as the path of a file names it. */
+struct route_match fetch_place_match(const struct fetch_place *place);
+
+/* It holds secrets: it is zeroed with its fetch. */
+struct fetch_query { /* the source of query_import.h */
+    struct query_request request;
+    struct import_act act; /* who asked for the import, and what they confirmed */
+    uint64_t version;      /* of the dataset: another one is not imported */
+};
+
 /* A fetch that is WAITING or RUNNING, for the thread that runs it. */
 struct fetch {
     struct fetch_place place;
-    struct fetch_request request;
+    struct fetch_request request; /* if query is NULL */
+    struct fetch_query *query;    /* owned; NULL: the file comes from a URL */
     atomic_bool cancel;
 };
 
@@ -57,13 +71,18 @@ struct fetch_status *fetch_status_create(void);
 void fetch_status_destroy(
     struct fetch_status *fetches); /* none may run; NULL is allowed */
 
-/* Adds a fetch, WAITING, and copies request. To run it, call fetch_status_begin.
+struct fetch_source { /* one of both; the other is NULL */
+    const struct fetch_request *request;
+    struct fetch_query *query;
+};
+
+/* Adds a fetch, WAITING, and copies its source. To run it, call fetch_status_begin.
  *   out            lives until fetch_status_end
  *   ST_UPLOAD_BUSY one of the same file has not ended
  *   ST_QUEUE_FULL  LIMIT_FETCHES have not ended */
 enum status fetch_status_add(struct fetch_status *fetches,
                              const struct fetch_place *place,
-                             const struct fetch_request *request, struct fetch **out,
+                             const struct fetch_source *source, struct fetch **out,
                              struct error *error);
 
 /* Makes it RUNNING. Returns false if it was cancelled; then it has ended, and fetch is
@@ -80,7 +99,10 @@ struct fetch_end {
     unsigned http_status; /* 0: not relevant */
 };
 
-/* Ends it. Its request is zeroed, and fetch is freed. */
+/* Returns the end of a fetch whose piece or file could not be stored. */
+struct fetch_end fetch_end_of(enum status status);
+
+/* Ends it. Its source is zeroed, and fetch is freed. */
 void fetch_status_end(struct fetch_status *fetches, struct fetch *fetch,
                       const struct fetch_end *end);
 
@@ -90,6 +112,11 @@ bool fetch_status_cancel(struct fetch_status *fetches, const struct fetch_place 
 
 /* Cancels all. */
 void fetch_status_cancel_all(struct fetch_status *fetches);
+
+/* Returns the state of that place's query, and its result if it is FAILED; false if there
+ * is none. */
+bool fetch_status_query(struct fetch_status *fetches, const struct fetch_place *place,
+                        enum fetch_state *state, const char **result);
 
 /* Returns the fetch of that place as the body of an answer, which the caller frees;
  * NULL if there is none. */

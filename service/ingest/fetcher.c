@@ -13,9 +13,12 @@
 #include "service/datasets/datasets.h"
 #include "service/ingest/fetch_status.h"
 #include "service/ingest/fetched_dataset.h"
+#include "service/ingest/query_import.h"
 #include "service/ingest/upload.h"
 #include "service/outbound/transfer.h"
 #include "service/process/daemon_state.h"
+#include "service/threads/epoch_reclaim.h"
+#include "service/threads/long_polls.h"
 #include "service/threads/pool.h"
 
 enum {
@@ -39,27 +42,31 @@ struct running {
     char tag[TRANSFER_TAG_SIZE];
 };
 
-static struct route_match place_of(const struct fetch_place *place)
+/* Marks the dataset, and notes which version of it a query's rows are for. */
+static enum status mark(struct daemon_state *context, struct dataset *dataset,
+                        struct fetch_query *query, struct error *error)
 {
-    struct route_match match = {0};
-    snprintf(match.id, sizeof match.id, "%s", place->dataset.text);
-    snprintf(match.name, sizeof match.name, "%s", place->file);
-    return match;
+    struct dataset_info info;
+    enum status status = fetched_dataset_mark(context, dataset, error);
+    dataset_read(context->datasets, dataset, &info);
+    if (query != NULL)
+        query->version = info.version;
+    return status;
 }
 
 enum status fetcher_start(struct daemon_state *context, const struct fetch_place *place,
-                          const struct fetch_request *request, struct error *error)
+                          const struct fetch_source *source, struct error *error)
 {
     struct fetch *fetch = NULL;
-    const struct route_match match = place_of(place);
+    const struct route_match match = fetch_place_match(place);
     if (atomic_load(&context->draining))
         return error_set(error, ST_DRAINING, "the service is stopping");
     enum status status = upload_check(context, &match, error);
     if (status == ST_OK)
-        status = fetched_dataset_mark(
-            context, datasets_find(context->datasets, match.id), error);
+        status = mark(context, datasets_find(context->datasets, match.id),
+                      source->query, error);
     if (status == ST_OK)
-        status = fetch_status_add(context->fetch_status, place, request, &fetch, error);
+        status = fetch_status_add(context->fetch_status, place, source, &fetch, error);
     if (status == ST_OK)
         CHECK(pool_submit(context->fetchers, fetch, NULL) == ST_OK);
     return status;
@@ -149,17 +156,6 @@ static struct fetch_end failed(const char *result, unsigned http_status)
     return (struct fetch_end){FETCH_FAILED, result, http_status};
 }
 
-/* Returns the end of a fetch whose piece or file could not be stored, with the reason
- * in a word. */
-static struct fetch_end not_kept(enum status status)
-{
-    if (status == ST_DISK_FULL)
-        return failed("disk_full", 0);
-    if (status == ST_BODY_TOO_LARGE)
-        return failed("too_large", 0);
-    return failed(status == ST_INTERNAL ? "internal" : "not_awaited", 0);
-}
-
 /* Returns whether the received file is complete and the one that was meant. */
 static bool is_right(struct running *running, const char **why)
 {
@@ -182,7 +178,7 @@ static struct fetch_end end_of(struct running *running,
     if (result->end == TRANSFER_CANCELLED)
         return (struct fetch_end){.state = FETCH_CANCELLED};
     if (result->end == TRANSFER_NOT_TAKEN)
-        return not_kept(running->error.status);
+        return fetch_end_of(running->error.status);
     if (result->end != TRANSFER_ANSWERED)
         return failed(transfer_end_name(result->end), 0);
     if (result->status != HTTP_OK && result->status != HTTP_PARTIAL)
@@ -192,7 +188,7 @@ static struct fetch_end end_of(struct running *running,
     enum status status = upload_publish(running->context, &running->upload,
                                         &running->place, &running->error);
     return status == ST_OK ? (struct fetch_end){.state = FETCH_SUCCEEDED}
-                           : not_kept(status);
+                           : fetch_end_of(status);
 }
 
 static struct fetch_end run(struct running *running)
@@ -202,25 +198,47 @@ static struct fetch_end run(struct running *running)
     enum status status =
         upload_begin(running->context, &running->upload, &start, &running->error);
     if (status != ST_OK)
-        return not_kept(status);
+        return fetch_end_of(status);
     struct transfer_result result = get(running);
     struct fetch_end end = end_of(running, &result);
     upload_abandon(running->context, &running->upload);
     return end;
 }
 
-void fetcher_run(void *argument, void *item)
+static struct fetch_end download(struct daemon_state *context, struct fetch *fetch)
 {
-    struct daemon_state *context = argument;
-    struct running running = {.context = context, .fetch = item};
-    if (!fetch_status_begin(context->fetch_status, running.fetch))
-        return;
-    running.place = place_of(&running.fetch->place);
+    struct running running = {.context = context, .fetch = fetch};
+    running.place = fetch_place_match(&fetch->place);
     running.hash = sha256_create();
     const struct fetch_end end = run(&running);
     sha256_destroy(running.hash);
-    log_event(LOG_INFO, "fetch_ended", "dataset", running.place.id, "file",
-              running.place.name, "result", end.result != NULL ? end.result : "",
-              (char *)NULL);
-    fetch_status_end(context->fetch_status, running.fetch, &end);
+    return end;
+}
+
+/* Wakes requests that wait for the end of a query. */
+static void wake(struct daemon_state *context, const struct fetch_place *place)
+{
+    struct reclaim_reader visit;
+    datasets_enter(context->datasets, &visit);
+    long_polls_wake(context->long_polls,
+                    datasets_find(context->datasets, place->dataset.text));
+    datasets_leave(context->datasets, &visit);
+}
+
+void fetcher_run(void *argument, void *item)
+{
+    struct daemon_state *context = argument;
+    struct fetch *fetch = item;
+    const struct fetch_place place = fetch->place;
+    const bool is_query = fetch->query != NULL;
+    if (fetch_status_begin(context->fetch_status, fetch)) {
+        const struct fetch_end end =
+            is_query ? query_import_run(context, fetch) : download(context, fetch);
+        log_event(LOG_INFO, "fetch_ended", "dataset", place.dataset.text, "file",
+                  place.file, "result", end.result != NULL ? end.result : "",
+                  (char *)NULL);
+        fetch_status_end(context->fetch_status, fetch, &end);
+    }
+    if (is_query)
+        wake(context, &place);
 }

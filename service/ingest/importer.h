@@ -8,7 +8,8 @@
  * the records. If the duration would reveal more than n, the end is shown at one of
  * only a few ticks (import_padding.h).
  *
- * Threads: importer_start is the write queue's, importer_run the importer's.
+ * Threads: importer_start is the write queue's, or a fetcher's that has read the rows of a
+ * query; importer_run the importer's.
  */
 #ifndef SERVICE_INGEST_IMPORTER_H
 #define SERVICE_INGEST_IMPORTER_H

@@ -183,3 +183,12 @@ bool host_address_list_has_loopback(const struct host_address_list *list)
             return true;
     return false;
 }
+
+bool host_address_is_allowed(const struct host_address *address, bool plain,
+                             const struct host_address_list *listed)
+{
+    bool is_listed = host_address_list_holds(listed, address);
+    if (plain)
+        return is_listed && host_address_is_loopback(address);
+    return is_listed || host_address_is_public(address);
+}

@@ -60,4 +60,9 @@ bool host_address_read(struct host_address *address, const struct sockaddr *from
 bool host_address_is_public(const struct host_address *address);
 bool host_address_is_loopback(const struct host_address *address);
 
+/* Returns whether the daemon may connect to the address: it is public or listed; without
+ * TLS (plain) it is a loopback address that is listed. */
+bool host_address_is_allowed(const struct host_address *address, bool plain,
+                             const struct host_address_list *listed);
+
 #endif

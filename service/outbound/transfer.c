@@ -30,17 +30,22 @@ void transfer_library_open(void)
     CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
 }
 
+const char *transfer_authorities(const struct transfer_rules *rules)
+{
+    const char *built_in = curl_version_info(CURLVERSION_NOW)->cainfo;
+    if (rules->ca_file[0] != '\0')
+        return rules->ca_file;
+    return built_in != NULL ? built_in : "";
+}
+
 /* --- what libcurl calls --- */
 
 static bool may_connect(const struct transfer *transfer, const struct sockaddr *to)
 {
     struct host_address address;
-    if (!host_address_read(&address, to))
-        return false;
-    bool allowed = host_address_list_holds(&transfer->rules->allowed, &address);
-    if (transfer->plain)
-        return allowed && host_address_is_loopback(&address);
-    return allowed || host_address_is_public(&address);
+    return host_address_read(&address, to) &&
+           host_address_is_allowed(&address, transfer->plain,
+                                   &transfer->rules->allowed);
 }
 
 /* libcurl connects the socket to the address that it shows here, and to no other. */

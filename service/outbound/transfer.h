@@ -85,6 +85,10 @@ struct transfer; /* opaque */
 /* Initialises libcurl, for the life of the process. */
 void transfer_library_open(void);
 
+/* Returns the file of the certificates that servers are verified against: the
+ * operator's, or libcurl's own; "" if libcurl has none. */
+const char *transfer_authorities(const struct transfer_rules *rules);
+
 /* Copies the request, but borrows its body, context and cancel until the end. */
 struct transfer *transfer_create(const struct transfer_rules *rules,
                                  const struct transfer_request *request);

@@ -341,7 +341,9 @@ enum status daemon_lifecycle_open(struct daemon_state *context,
             pool_create(BLOB_FETCH_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
     }
     open_predictors(context, hooks);
-    context->importer = pool_create(1, IMPORTS_MAX, importer_run, context);
+    /* Each fetcher may begin an import at the same moment as the write queue. */
+    context->importer =
+        pool_create(1, IMPORTS_MAX + FETCHER_THREADS, importer_run, context);
     /* The queue is as long as the number of workers: no job waits for long
      * (job_scheduler.h, invariant 3). */
     context->runners = pool_create(context->config->workers, context->config->workers,

@@ -1,6 +1,6 @@
 /* Goal: a weak promise is confirmed by name, exactly: no less and no more than the
  * figures need, up to the last digit. Method: tables of figures and of bodies. */
-#include "api/requests/acknowledgement.h"
+#include "api/requests/import_body.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,13 +81,13 @@ static void a_body_confirms_by_names_that_exist(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {0};
-        enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
-        enum status status = acknowledgement_parse(&confirmed, cases[i].body,
-                                                   strlen(cases[i].body), &error);
+        struct import_body body = {.has_query = false};
+        enum status status =
+            import_body_parse(&body, cases[i].body, strlen(cases[i].body), &error);
         assert_int_equal(status, cases[i].pointer == NULL ? ST_OK : ST_INVALID);
         if (cases[i].pointer != NULL)
             assert_string_equal(error.pointer, cases[i].pointer);
-        assert_int_equal(confirmed, cases[i].confirmed);
+        assert_int_equal(body.acknowledged, cases[i].confirmed);
     }
 }
 

@@ -14,11 +14,12 @@ static struct fetch_place place_of(int number, const char *name)
 }
 
 static const struct fetch_request request = {.url = "https://example.com/a"};
+static const struct fetch_source source = {.request = &request};
 
 static struct fetch *add(struct fetch_status *fetches, const struct fetch_place *place)
 {
     struct fetch *fetch = NULL;
-    assert_int_equal(fetch_status_add(fetches, place, &request, &fetch, NULL), ST_OK);
+    assert_int_equal(fetch_status_add(fetches, place, &source, &fetch, NULL), ST_OK);
     return fetch;
 }
 
@@ -42,7 +43,7 @@ static void another_sees_nothing(void **state)
     assert_null(fetch_status_text(fetches, &others));
     assert_false(fetch_status_cancel(fetches, &others));
     assert_false(atomic_load(&fetch->cancel));
-    assert_int_equal(fetch_status_add(fetches, &others, &request, &second, NULL),
+    assert_int_equal(fetch_status_add(fetches, &others, &source, &second, NULL),
                      ST_UPLOAD_BUSY);
     fetch_status_destroy(fetches);
 }
@@ -76,7 +77,7 @@ static void those_that_have_ended_make_room(void **state)
         if (i == 3)
             third = fetch;
     }
-    assert_int_equal(fetch_status_add(fetches, &more, &request, &fetch, NULL),
+    assert_int_equal(fetch_status_add(fetches, &more, &source, &fetch, NULL),
                      ST_QUEUE_FULL);
     some = place_of(3, "ana");
     fetch_status_end(fetches, third, &end);
