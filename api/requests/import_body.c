@@ -11,8 +11,8 @@ enum status import_body_parse(struct import_body *out, const char *body, size_t 
     enum status status = ST_OK;
     if (size > 0) {
         if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
-            json_read_object(root, (const char *const[]){"acknowledge", "postgresql",
-                                                         NULL});
+            json_read_object(root,
+                             (const char *const[]){"acknowledge", "postgresql", NULL});
             struct json_node query = json_member(&root, "postgresql");
             read.acknowledged = acknowledgement_read(&root);
             read.has_query = json_present(query);

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static const char *const members[] = {"host",     "port",    "database", "user",
-                                      "password", "sslmode", "seconds",  "query",
-                                      NULL};
+static const char *const members[] = {"host",    "port",     "database",
+                                      "user",    "password", "sslmode",
+                                      "seconds", "query",    NULL};
 
 enum { PORT_MAX = 65535, PORT_DEFAULT = 5432 };
 
@@ -30,8 +30,9 @@ static void read_host(char *out, struct json_node node)
     const char *text = json_read_text(node);
     size_t length = strlen(text);
     if (length == 0 || length > LIMIT_HOST_NAME || strspn(text, letters) != length)
-        json_refuse(node, "must be the name or the address of one host: "
-                          "[A-Za-z0-9.:_-]{1,%d}",
+        json_refuse(node,
+                    "must be the name or the address of one host: "
+                    "[A-Za-z0-9.:_-]{1,%d}",
                     LIMIT_HOST_NAME);
     else
         memcpy(out, text, length + 1);
@@ -42,8 +43,9 @@ static void read_sslmode(bool *plain, struct json_node node)
     const char *text = json_present(node) ? json_read_text(node) : "verify-full";
     *plain = strcmp(text, "disable") == 0;
     if (!*plain && strcmp(text, "verify-full") != 0)
-        json_refuse(node, "must be \"verify-full\", or \"disable\" for a server on this "
-                          "host");
+        json_refuse(node,
+                    "must be \"verify-full\", or \"disable\" for a server on this "
+                    "host");
 }
 
 static unsigned read_count_or(struct json_node node, unsigned absent, unsigned most)
@@ -71,7 +73,7 @@ void query_request_read(struct query_request *query, struct json_node node)
     read_printable(query->password, sizeof query->password,
                    json_member(&node, "password"));
     read_sslmode(&query->plain, json_member(&node, "sslmode"));
-    query->seconds = read_count_or(json_member(&node, "seconds"),
-                                   LIMIT_QUERY_S_DEFAULT, LIMIT_QUERY_S);
+    query->seconds = read_count_or(json_member(&node, "seconds"), LIMIT_QUERY_S_DEFAULT,
+                                   LIMIT_QUERY_S);
     read_query(query->query, json_member(&node, "query"));
 }

@@ -13,7 +13,9 @@
 
 #include "service/outbound/pg_query.h"
 
-enum { QUERY_CSV_ROOM = 64 << 10 }; /* bytes that are collected before they are written */
+enum {
+    QUERY_CSV_ROOM = 64 << 10
+}; /* bytes that are collected before they are written */
 
 struct query_csv {
     char delimiter;

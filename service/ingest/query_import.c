@@ -30,9 +30,10 @@ static enum status check_dataset(const struct daemon_state *context,
                             "only a csv dataset can be imported from a query: its rows "
                             "have columns");
     if (schema->dialect.decimal_comma)
-        return error_set_at(error, ST_INVALID, "/postgresql",
-                            "PostgreSQL writes numbers with a point: declare the dataset "
-                            "without \"decimal\": \",\"");
+        return error_set_at(
+            error, ST_INVALID, "/postgresql",
+            "PostgreSQL writes numbers with a point: declare the dataset "
+            "without \"decimal\": \",\"");
     return ST_OK;
 }
 
@@ -59,9 +60,10 @@ enum status query_import_check(const struct daemon_state *context,
                                const struct query_request *request, struct error *error)
 {
     if (!pg_query_is_built())
-        return error_set_at(error, ST_INVALID, "/postgresql",
-                            "this service was built without PostgreSQL: send the rows as "
-                            "a file, or install libpq-dev and build it again");
+        return error_set_at(
+            error, ST_INVALID, "/postgresql",
+            "this service was built without PostgreSQL: send the rows as "
+            "a file, or install libpq-dev and build it again");
     enum status status = check_dataset(context, dataset, error);
     return status == ST_OK ? check_host(context, request, error) : status;
 }
@@ -165,39 +167,41 @@ static const struct result {
     const char *name, *advice;
 } results[] = {
     [PG_UNREACHABLE] =
-        {"unreachable", "the server cannot be reached: check host and port; the address "
-                        "must be public, or named by --outbound-allow"},
+        {"unreachable",
+         "the server cannot be reached: check host and port; the address "
+         "must be public, or named by --outbound-allow"},
     [PG_UNTRUSTED] =
-        {"untrusted", "the server has no TLS, or a certificate for another name or of an "
-                      "unknown authority: check the host, or give the daemon its "
-                      "authority by --outbound-ca"},
-    [PG_LOGIN_REFUSED] =
-        {"login_refused", "the server refused the login: check user, password and "
+        {"untrusted",
+         "the server has no TLS, or a certificate for another name or of an "
+         "unknown authority: check the host, or give the daemon its "
+         "authority by --outbound-ca"},
+    [PG_LOGIN_REFUSED] = {"login_refused",
+                          "the server refused the login: check user, password and "
                           "database"},
-    [PG_REFUSED] =
-        {"query_refused", "the server refused the query before it read a row: it must be "
-                          "one SELECT that the user may run; try it with psql"},
-    [PG_COLUMNS] =
-        {"columns", "the query has other columns than the declaration: name them as "
+    [PG_REFUSED] = {"query_refused",
+                    "the server refused the query before it read a row: it must be "
+                    "one SELECT that the user may run; try it with psql"},
+    [PG_COLUMNS] = {"columns",
+                    "the query has other columns than the declaration: name them as "
                     "declared, with AS, in the declared order"},
-    [PG_WRITES] =
-        {"writes", "the query tried to change the database: it may only read"},
-    [PG_FAILED] =
-        {"query_failed", "the server ended the query with an error while it read rows: "
-                         "try it with psql"},
-    [PG_TOO_SLOW] =
-        {"too_slow", "the query took longer than \"seconds\": allow more, or make it "
+    [PG_WRITES] = {"writes",
+                   "the query tried to change the database: it may only read"},
+    [PG_FAILED] = {"query_failed",
+                   "the server ended the query with an error while it read rows: "
+                   "try it with psql"},
+    [PG_TOO_SLOW] = {"too_slow",
+                     "the query took longer than \"seconds\": allow more, or make it "
                      "quicker"},
     [PG_TOO_LARGE] = {"too_large", "the rows exceed the limits of uploads"},
-    [PG_BROKEN] =
-        {"broken", "the server or the connection went away: request the import again"},
+    [PG_BROKEN] = {"broken",
+                   "the server or the connection went away: request the import again"},
 };
 
 static const struct result others[] = {
     {"disk_full", "the disk of the service is nearly full"},
     {"not_awaited", "the dataset was imported, declared again or deleted meanwhile"},
-    {"not_imported",
-     "the rows have come, but their import could not begin: request it without a query"},
+    {"not_imported", "the rows have come, but their import could not begin: request it "
+                     "without a query"},
     {"internal", "the rows could not be stored: look at the log of the service"},
 };
 
@@ -254,8 +258,8 @@ static bool is_same_dataset(const struct running *running)
     struct dataset_info info;
     struct reclaim_reader visit;
     datasets_enter(context->datasets, &visit);
-    dataset_read(context->datasets,
-                 datasets_find(context->datasets, running->place.id), &info);
+    dataset_read(context->datasets, datasets_find(context->datasets, running->place.id),
+                 &info);
     datasets_leave(context->datasets, &visit);
     return info.version == running->fetch->query->version;
 }
@@ -281,8 +285,8 @@ static struct fetch_end run(struct running *running)
                                        .principal = &running->fetch->place.principal};
     if (!read_declaration(running))
         return failed("not_awaited");
-    enum status status = upload_begin(running->context, &running->upload, &start,
-                                      &running->error);
+    enum status status =
+        upload_begin(running->context, &running->upload, &start, &running->error);
     if (status != ST_OK)
         return fetch_end_of(status);
     struct fetch_end end = end_of(running, run_query(running));

@@ -158,8 +158,7 @@ static enum pg_end connect_to(struct pg_login *login)
         if (wanted == PGRES_POLLING_FAILED)
             return end_at(reached);
         if (wanted == PGRES_POLLING_OK)
-            return PQsetnonblocking(login->connection, 1) == 0 ? PG_DONE
-                                                               : PG_BROKEN;
+            return PQsetnonblocking(login->connection, 1) == 0 ? PG_DONE : PG_BROKEN;
     }
 }
 

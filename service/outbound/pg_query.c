@@ -19,7 +19,8 @@
  * read, and the settings have been read before the query is sent. */
 static const char begin[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 static const char declare[] = "DECLARE " CURSOR " NO SCROLL CURSOR FOR ";
-static const char fetch[] = "FETCH ALL FROM " CURSOR;
+/* The server collects all rows of a FETCH before it sends the first one. */
+enum { FETCH_ROWS = 1000 };
 static const char settings[] =
     "SELECT pg_catalog.set_config(name, value, true) FROM (VALUES"
     " ('statement_timeout', $1::pg_catalog.text), ('client_min_messages', 'error'),"
@@ -31,6 +32,7 @@ static const int64_t ns_per_ms = 1000000;
 struct session {
     struct pg_login login;
     const struct pg_query *query;
+    size_t rows; /* of the current FETCH */
     size_t columns;
     struct pg_cell *cells; /* (columns) of the current row */
     uint64_t received;     /* bytes of the connection when the last row was whole */
@@ -75,7 +77,7 @@ static enum pg_end await(struct session *session)
 
 /* Returns the end that a server's error means; other if it is about the query. */
 static enum pg_end end_of(const struct session *session, const PGresult *result,
-                                enum pg_end other)
+                          enum pg_end other)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (state == NULL || PQstatus(session->login.connection) == CONNECTION_BAD ||
@@ -93,13 +95,14 @@ static enum pg_end take_row(struct session *session, const PGresult *result)
         return PG_BROKEN;
     for (size_t i = 0; i < session->columns; i++) {
         int column = (int)i;
-        session->cells[i] = PQgetisnull(result, 0, column)
-                                ? (struct pg_cell){NULL, 0}
-                                : (struct pg_cell){PQgetvalue(result, 0, column),
-                                                   (size_t)PQgetlength(result, 0,
-                                                                       column)};
+        session->cells[i] =
+            PQgetisnull(result, 0, column)
+                ? (struct pg_cell){NULL, 0}
+                : (struct pg_cell){PQgetvalue(result, 0, column),
+                                   (size_t)PQgetlength(result, 0, column)};
     }
     session->received = received(session);
+    session->rows++;
     return session->query->take(session->query->context, session->cells,
                                 session->columns)
                ? PG_DONE
@@ -121,13 +124,12 @@ static enum pg_end take_columns(struct session *session, const PGresult *result)
     return accepted ? PG_DONE : PG_COLUMNS;
 }
 
-typedef enum pg_end take_function(struct session *session,
-                                        const PGresult *result);
+typedef enum pg_end take_function(struct session *session, const PGresult *result);
 
 /* Reads the results of a statement that was sent. take gets those of the status wanted.
  * other is the end if the server refuses the statement. */
 static enum pg_end collect(struct session *session, ExecStatusType wanted,
-                                 take_function *take, enum pg_end other)
+                           take_function *take, enum pg_end other)
 {
     for (;;) {
         enum pg_end end = await(session);
@@ -168,8 +170,7 @@ static enum pg_end set_up(struct session *session)
     char timeout[32];
     const char *const values[] = {timeout};
     int64_t left_ms = (session->login.deadline_ns - clock_monotonic_ns()) / ns_per_ms;
-    snprintf(timeout, sizeof timeout, "%lldms",
-             (long long)(left_ms > 0 ? left_ms : 1));
+    snprintf(timeout, sizeof timeout, "%lldms", (long long)(left_ms > 0 ? left_ms : 1));
     if (PQsendQueryParams(session->login.connection, settings, 1, NULL, values, NULL,
                           NULL, 0) != 1)
         return PG_BROKEN;
@@ -190,14 +191,28 @@ static enum pg_end declare_cursor(struct session *session)
     return end == PG_DONE && session->cells == NULL ? PG_BROKEN : end;
 }
 
-static enum pg_end read_rows(struct session *session)
+/* Reads the next rows. *more is false after the last ones. */
+static enum pg_end read_some(struct session *session, bool *more)
 {
+    char fetch[64];
     PGconn *connection = session->login.connection;
+    snprintf(fetch, sizeof fetch, "FETCH %d FROM " CURSOR, FETCH_ROWS);
+    session->rows = 0;
     session->received = received(session);
     if (PQsendQueryParams(connection, fetch, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
         PQsetSingleRowMode(connection) != 1)
         return PG_BROKEN;
-    return collect(session, PGRES_SINGLE_TUPLE, take_row, PG_FAILED);
+    enum pg_end end = collect(session, PGRES_SINGLE_TUPLE, take_row, PG_FAILED);
+    *more = session->rows == FETCH_ROWS;
+    return end;
+}
+
+static enum pg_end read_rows(struct session *session)
+{
+    enum pg_end end = PG_DONE;
+    for (bool more = true; more && end == PG_DONE;)
+        end = read_some(session, &more);
+    return end;
 }
 
 enum pg_end pg_query_run(const struct pg_query *query)

@@ -21,7 +21,7 @@
  *   importer         one import at a time
  *   runners          --workers jobs at once, each with its own team of --threads
  *   statistics       one statistics request at a time (statistics_runner.h)
- *   fetchers         two: download files of datasets by https (fetcher.h)
+ *   fetchers         two: download files of datasets, and run queries (fetcher.h)
  *   store_poller     one, if the store is shared: reads what other daemons write
  *                    (store_poller.h)
  *   heartbeat        one, if the store is shared: reports that this daemon is alive

@@ -69,10 +69,11 @@ static inline void database_take_keys(const struct database *database,
 {
     char command[400];
     const char *folder = database->server.folder;
-    snprintf(command, sizeof command,
-             "cd '%s' && cp '%s/certificate.pem' '%s/key.pem' . && chmod 600 key.pem && "
-             "{ [ $(id -u) != 0 ] || chown 65534:65534 key.pem; }",
-             folder, certificates, certificates);
+    snprintf(
+        command, sizeof command,
+        "cd '%s' && cp '%s/certificate.pem' '%s/key.pem' . && chmod 600 key.pem && "
+        "{ [ $(id -u) != 0 ] || chown 65534:65534 key.pem; }",
+        folder, certificates, certificates);
     assert_int_equal(system(command), 0);
 }
 

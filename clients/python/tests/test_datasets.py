@@ -1,5 +1,6 @@
 """Datasets: registration of a file in one call, and errors during it; budgets in words."""
 
+import dataclasses
 import os
 import pathlib
 import tempfile
@@ -26,6 +27,18 @@ class Registering(unittest.TestCase):
                     self.assertEqual((dataset.state, dataset.records), ("READY", 100))
                     self.assertTrue(dataset.is_public)
                     self.assertIsNone(dataset.budget)
+
+    def test_a_query_is_run_by_the_service(self):
+        query = epsilond.Query("SELECT s3cret", host="nowhere.invalid", database="a", user="b", password="tok3n")
+        self.assertNotRegex(repr(query), "tok3n|s3cret")
+        columns = [COLUMNS[0], {**COLUMNS[1], "default": "no"}]
+        with self.assertRaisesRegex(epsilond.ImportFailed, "cannot be reached"):
+            kit.client().datasets.register("queried", query, public=True, columns=columns)
+        with self.assertRaisesRegex(epsilond.InvalidArgument, "/postgresql/sslmode"):
+            kit.client().datasets.register("queried", dataclasses.replace(query, sslmode="disable"), public=True,
+                                           columns=columns)
+        with self.assertRaisesRegex(TypeError, "give columns"):
+            kit.client().datasets.register("queried", query, public=True)
 
     def test_a_weak_promise_is_confirmed_by_name(self):
         client = kit.client()

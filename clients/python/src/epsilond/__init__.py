@@ -41,6 +41,7 @@ from ._holdout import holdout
 from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
+from ._query import Query
 from ._statistics import Statistics, StatisticsFailed
 from ._suggest import Suggestion, Unconfirmed
 from ._sweeps import Sweep
@@ -72,6 +73,7 @@ __all__ = [
     "NoAnswer",
     "NotFound",
     "Problem",
+    "Query",
     "Statistics",
     "StatisticsFailed",
     "Suggestion",

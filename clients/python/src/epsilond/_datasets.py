@@ -17,6 +17,7 @@ from ._formats import format_of, has_header
 from ._html import Html, facts
 from ._listing import Listing, tags_of, time_of
 from ._plots import draw_budget
+from ._query import Query
 from ._tables import Table, csv_of, table_of
 from ._transport import Content, Stream, Transport, segment
 
@@ -173,7 +174,8 @@ class Datasets(Listing):
     ) -> Dataset:
         """Declares a dataset, uploads its file (or its files, by name), imports it, and returns
         it once it may be trained on. Instead of a file, `files` may be a frame of pandas or polars, a
-        table of Arrow or the path of a Parquet file: its declared columns are sent as CSV, part by part.
+        table of Arrow or the path of a Parquet file: its declared columns are sent as CSV, part by part. Or it
+        is a ``Query`` of a PostgreSQL server, which the service runs itself.
 
         The format is inferred from the name and the first bytes of the file, and the header from its
         first line; give format and header to say it yourself. delimiter and decimal are not inferred here:
@@ -205,6 +207,11 @@ class Datasets(Listing):
         You may then also change the promise, as long as nothing has been drawn from the first one.
         """
         privacy = _privacy(epsilon, delta, public, relation, order)
+        query = files if isinstance(files, Query) else None
+        if query is not None:
+            if columns is None:
+                raise TypeError("give columns: the service reads these rows, and nothing is suggested from them")
+            files, format = None, format or "csv"
         if files is None and format is None:
             raise TypeError("give the format as before: no file is read here")
         _check_files({} if files is None else files)
@@ -232,7 +239,7 @@ class Datasets(Listing):
         self._declare(id, request, idempotency_key or uuid.uuid4().hex)
         for name, content in parts.items():
             self._client._transport.put(f"/v1/datasets/{segment(id)}/files/{name}", content)
-        return self._import(id, _confirmed(acknowledge, True))
+        return self._import(id, _confirmed(acknowledge, True), query)
 
     def suggest(self, files: Files, label: str | None = None, *, header: bool | None = None) -> _suggest.Suggestion:
         """Reads a CSV file or a table in this process and suggests its declaration; sends nothing. Print
@@ -257,11 +264,29 @@ class Datasets(Listing):
             if problem.pointer != "/id" or self[id].state not in ("CREATED", "FAILED"):
                 raise
 
-    def _import(self, id: str, confirmed: list[str] | None) -> Dataset:
+    def _await_query(self, path: str) -> None:
+        while True:
+            fetch: _types.Fetch = self._client._transport.get(f"{path}/files/data/fetch")
+            if fetch["state"] not in ("WAITING", "RUNNING"):
+                break
+            time.sleep(POLL_SECONDS)
+        if fetch["state"] != "SUCCEEDED":
+            # The problem that the import would have been answered with if the query had ended in time.
+            problem = problem_from({"code": "import_failed", "status": 422, "retryable": False, "errors": [],
+                                    "detail": f"the query ended as {fetch['result'] or 'cancelled'}",
+                                    "advice": "correct the query and register it again"}, None)
+            if problem is not None:
+                raise problem
+
+    def _import(self, id: str, confirmed: list[str] | None, query: Query | None) -> Dataset:
         path = f"/v1/datasets/{segment(id)}"
         transport = self._client._transport
-        body = {} if confirmed is None else {"acknowledge": confirmed}
-        transport.post(f"{path}:import", body, wait=IMPORT_TIMEOUT)
+        body: dict[str, Any] = {} if confirmed is None else {"acknowledge": confirmed}
+        if query is not None:
+            body["postgresql"] = query._body()
+        answer: _types.Dataset = transport.post(f"{path}:import", body, wait=IMPORT_TIMEOUT)
+        if query is not None and answer["state"] == "CREATED":
+            self._await_query(path)
         while True:
             imported: _types.Import = transport.get(f"{path}/import")
             if imported["state"] != "IMPORTING":

@@ -27,6 +27,21 @@ class FileList(TypedDict):
 
 class ImportRequest(TypedDict):
     acknowledge: NotRequired[AcknowledgeDelta]
+    postgresql: NotRequired[PostgresqlQuery]
+
+
+class PostgresqlQuery(TypedDict):
+    """A query of a PostgreSQL server. It names one server, and nothing but these members decides
+    how the service connects."""
+
+    host: str
+    port: NotRequired[int]
+    database: str
+    user: str
+    password: str
+    sslmode: NotRequired[Literal["verify-full", "disable"]]
+    seconds: NotRequired[int]
+    query: str
 
 
 class Nothing(TypedDict):
@@ -402,7 +417,8 @@ class Fetch(TypedDict):
     state: Literal["WAITING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
     result: Literal[
         "unreachable", "untrusted", "too_slow", "too_large", "redirected", "not_http", "broken",
-        "refused", "checksum", "unsized", "disk_full", "not_awaited", "internal", None
+        "refused", "checksum", "unsized", "disk_full", "not_awaited", "internal", "login_refused",
+        "query_refused", "columns", "writes", "query_failed", "not_imported", None
     ]
     status: int | None
     bytes: int
