@@ -2,7 +2,8 @@
 """Adult, as people have it: semicolons, a header, `?` in missing cells. Goes from the file to a model of known quality
 in few actions of a person. An action is a click, a choice, a file, or a text that is typed into a field.
 
-  adult.py CHROMIUM EPSILOND      SHARED: the folder of real data; AXE: the path of axe-core's axe.min.js, or empty"""
+  adult.py CHROMIUM EPSILOND [SHOTS]      SHARED: the folder of real data; SHOTS: the folder of docs' pictures
+                                          AXE: the path of axe-core's axe.min.js, or empty"""
 
 import csv
 import gzip
@@ -117,7 +118,7 @@ def mistakes(person, path):
 
 
 def main():
-    chromium, epsilond = sys.argv[1:]
+    chromium, epsilond, *shots = sys.argv[1:]
     source = os.path.join(os.environ.get("SHARED", "../shared"), "data/adult/adult.data.gz")
     if not os.path.exists(source):
         print("check-browser: adult: not run (SHARED has no adult.data.gz)")
@@ -125,7 +126,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Daemon(epsilond) as daemon, Chromium(chromium, daemon.base) as browser:
         browser.resize(1320)
         browser.scheme("light")
-        walk, person = Walk(daemon, browser, folder, None, read_axe()), Person(browser)
+        walk, person = Walk(daemon, browser, folder, shots[0] if shots else None, read_axe()), Person(browser)
         path, rows = write_table(source, folder)
         browser.go("/ui/register")
         register(walk, person, path)

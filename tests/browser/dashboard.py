@@ -32,7 +32,7 @@ SLOW = {"input": {"shape": [8, 8, 1]}, "layers": [  # few parameters, so little 
     {"type": "flatten"}, {"type": "dense", "out": 10}]}
 RECEIVER = os.path.join(HERE, "../e2e/receiver.py")
 STATIC_MAX, CONTRACT_MAX, NODES_MAX = 64 << 10, 100000, 3000
-PICTURES, DOCUMENTED, DOCUMENTED_HEIGHT = "build/browser", ("datasets-light", "running-dark", "exhausted-light"), 1180
+PICTURES, DOCUMENTED, DOCUMENTED_HEIGHT = "build/browser", ("datasets-light", "running-dark", "exhausted-light", "adult-job-light"), 960
 failures = []
 
 
