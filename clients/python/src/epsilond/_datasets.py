@@ -284,7 +284,7 @@ class Datasets(Listing):
         body: dict[str, Any] = {} if confirmed is None else {"acknowledge": confirmed}
         if query is not None:
             body["postgresql"] = query._body()
-        answer: _types.Dataset = transport.post(f"{path}:import", body, wait=IMPORT_TIMEOUT)
+        answer: _types.Dataset = transport.post(f"{path}:import", body, wait=IMPORT_TIMEOUT).json()
         if query is not None and answer["state"] == "CREATED":
             self._await_query(path)
         while True:
