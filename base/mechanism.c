@@ -295,6 +295,31 @@ static bool filter_valid(const struct mechanism *m)
            isfinite(f->order_max) && f->noise_share > 0 && f->noise_share <= 1;
 }
 
+static bool discovery_render(FILE *out, const struct mechanism *m)
+{
+    return fprintf(out, ",\"texts\":[%.17g,%llu]", m->discovery.threshold,
+                   (unsigned long long)m->discovery.rows) > 0;
+}
+
+static bool discovery_parse(const char **at, struct mechanism *m)
+{
+    char *end;
+    if (!skip(at, ",\"texts\":[") || !real_parse(at, &m->discovery.threshold) ||
+        !skip(at, ","))
+        return false;
+    m->discovery.rows = strtoull(*at, &end, 10);
+    *at = end;
+    return skip(at, "]");
+}
+
+static bool discovery_valid(const struct mechanism *m)
+{
+    const struct mechanism_discovery *d = &m->discovery;
+    return mechanism_steps(m) == 1 && m->prefixes_priced && d->threshold > 1 &&
+           isfinite(d->threshold) && d->rows >= 1 && d->rows <= MECHANISM_ROWS_MAX &&
+           (m->unit == PRIVACY_UNIT_PERSON || d->rows == 1);
+}
+
 static bool kinds_render(FILE *out, const struct mechanism *m)
 {
     bool whole = fprintf(out, ",\"kinds\":[") > 0;
@@ -337,6 +362,7 @@ static const struct extra extras[MECHANISM_KINDS] = {
     [MECHANISM_FIXED_SUBSET] = {turns_render, turns_parse, turns_valid},
     [MECHANISM_ERROR_FEEDBACK] = {feedback_render, feedback_parse, feedback_valid},
     [MECHANISM_FILTERED_GAUSSIAN] = {filter_render, filter_parse, filter_valid},
+    [MECHANISM_DISCOVERY] = {discovery_render, discovery_parse, discovery_valid},
     [MECHANISM_SEQUENCE] = {kinds_render, kinds_parse, kinds_valid},
 };
 

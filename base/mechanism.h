@@ -14,6 +14,7 @@
  * Some kinds have one more member after their runs, the extra member:
  *
  *   error_feedback     "feedback":["m2r",period,rest,error_clip]
+ *   discovery          "texts":[threshold,rows]
  *   filtered_gaussian  "filter":[order_max,noise_share]
  *   fixed_subset       "turns":groups, if groups of records take turns at the subsets
  *   sequence           "kinds":["gaussian",...], the kind of each run
@@ -59,6 +60,8 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
  *                      sigma is relative to the distance of neighbours' vectors under
  *                      the mechanism's own relation, which the program that runs it has
  *                      to know
+ *   discovery          like joint_release: the counts of all texts of a column, of which
+ *                      those are shown whose noisy count reaches a threshold
  *   sequence           runs of several of these kinds, one after the other */
 #define MECHANISM_TABLE(ROW)                                                           \
     ROW(MECHANISM_SAMPLED_GAUSSIAN, sampled_gaussian)                                  \
@@ -70,6 +73,7 @@ enum relation { RELATION_ZERO_OUT, RELATION_REPLACE_ONE };
     ROW(MECHANISM_ERROR_FEEDBACK, error_feedback)                                      \
     ROW(MECHANISM_FILTERED_GAUSSIAN, filtered_gaussian)                                \
     ROW(MECHANISM_JOINT_RELEASE, joint_release)                                        \
+    ROW(MECHANISM_DISCOVERY, discovery)                                                \
     ROW(MECHANISM_SEQUENCE, sequence)
 
 #define MECHANISM_CONSTANT(constant, name) constant,
@@ -109,6 +113,14 @@ struct mechanism_filter {
     double order_max, noise_share; /* > 1; in (0, 1] */
 };
 
+/* A discovery has one step. Which texts occur is secret: a text of one unit only, whose
+ * noisy count reaches the threshold, shows that unit. */
+struct mechanism_discovery {
+    double threshold; /* in units, > 1 */
+    uint64_t rows;    /* of a unit, each of which may have a text of its own; 1 for records */
+};
+enum { MECHANISM_ROWS_MAX = 1 << 16 };
+
 struct mechanism_run {    /* identical steps */
     double sampling_rate; /* probability that a record is in a batch, in (0, 1] */
     /* The noise's deviation divided by the sensitivity of the sum. It is the
@@ -137,6 +149,7 @@ struct mechanism {
     uint64_t turns;                       /* fixed_subset: >= 2, or 0 */
     struct error_feedback error_feedback; /* error_feedback */
     struct mechanism_filter filter;       /* filtered_gaussian */
+    struct mechanism_discovery discovery; /* discovery */
     enum mechanism_kind *run_kinds;       /* sequence: one for each run; owned */
 };
 

@@ -69,13 +69,19 @@ static bool near(double stored, double again)
            fabs(stored - again) <= price_tolerance * fabs(again) + FILTER_UNIT;
 }
 
+static bool near_delta(double stored, double again)
+{
+    return stored == again ||
+           fabs(stored - again) <= price_tolerance * again + FILTER_DELTA_UNIT;
+}
+
 static bool near_curve(const struct curve *stored, const struct curve *again)
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         if (!near(stored->at[i], again->at[i]))
             return false;
     }
-    return true;
+    return near_delta(stored->delta, again->delta);
 }
 
 static bool same_filter(const struct filter *stored, const struct filter *again)
@@ -86,7 +92,7 @@ static bool same_filter(const struct filter *stored, const struct filter *again)
             !near(stored->capacity[i], again->capacity[i]))
             return false;
     }
-    return true;
+    return stored->delta_capacity == again->delta_capacity;
 }
 
 /* A GRANT may take the place of the one before as long as nothing was reserved and no
@@ -167,7 +173,8 @@ static bool audit_reserve(struct audit *audit, const struct ledger_row *row,
     *item = (struct item){.entry.seq = row->seq};
     memcpy(item->entry.hash, row->hash, SHA256_SIZE);
     if (!entry_reserve_parse(&item->mechanism, &named, row) ||
-        !entry_charge_decode(&item->held, row->curve, row->curve_size))
+        !entry_charge_decode(&item->held, row->curve, row->curve_size) ||
+        !entry_has_delta(row, item->held.delta))
         return audit_wrong(audit, row->seq, "is not the form of a RESERVE");
     if (!division_resolve(&last_of(budget, PART_TRAIN)->grant.division, named,
                           &item->parts))
@@ -231,6 +238,8 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
     if (item == NULL || strcmp(item->job, row->job) != 0 || item->committed_at != 0 ||
         &audit->budgets[item->budget] != budget)
         return audit_wrong(audit, row->seq, "commits a job that holds nothing");
+    if (!entry_has_delta(row, item->held.delta))
+        return audit_wrong(audit, row->seq, "has the delta of another reservation");
     if (commit.parts != (budget->part_count > 1 ? item->parts : PARTS_UNNAMED))
         return audit_wrong(audit, row->seq,
                            "commits to other parts than were reserved");
@@ -255,7 +264,7 @@ static bool audit_commit(struct audit *audit, const struct ledger_row *row,
 static bool is_within(const struct audit *audit, const struct budget *budget,
                       unsigned part)
 {
-    struct curve sum = {{0}};
+    struct curve sum = {0};
     const struct epoch *last = last_of(budget, part);
     for (size_t i = 0; i < budget->open_count; i++) {
         const struct item *item = &audit->items[budget->open[i]];
@@ -263,6 +272,8 @@ static bool is_within(const struct audit *audit, const struct budget *budget,
             curve_add(&sum, &item->held);
     }
     curve_add(&sum, &last->committed);
+    if (!(sum.delta <= last->filter.delta_capacity))
+        return false;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         if (sum.at[last->filter.weighted[i]] <= last->filter.capacity[i])
             return true;

@@ -97,7 +97,8 @@ static bool read_reserve(struct replay *replay, const struct ledger_row *row,
                                     "the job has a reservation already");
     if (!principal_parse(&principal, row->actor))
         return account_replay_fault(replay, row->seq, "the actor is no principal");
-    if (!entry_charge_decode(&charge, row->curve, row->curve_size))
+    if (!entry_charge_decode(&charge, row->curve, row->curve_size) ||
+        !entry_has_delta(row, charge.delta))
         return account_replay_fault(replay, row->seq,
                                     "the curve is not one of grid g1");
     if (!entry_reserve_parse_known(&m, &named, row, replay->known))
@@ -123,7 +124,7 @@ static bool curve_within(const struct curve *part, const struct curve *whole)
         if (!(part->at[i] <= whole->at[i]))
             return false;
     }
-    return true;
+    return part->delta <= whole->delta;
 }
 
 static bool read_commit(struct replay *replay, const struct ledger_row *row,
@@ -147,6 +148,7 @@ static bool read_commit(struct replay *replay, const struct ledger_row *row,
                                     "commits other steps than were authorised");
     if (!entry_charge_decode(&charge, row->curve, row->curve_size) ||
         !entry_charge_decode(&released, row->released, row->curve_size) ||
+        !entry_has_delta(row, reservation->held->charge.delta) ||
         !curve_within(&charge, &reservation->held->charge))
         return account_replay_fault(replay, row->seq,
                                     "the curve is not within the reserved one");

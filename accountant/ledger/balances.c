@@ -62,11 +62,20 @@ void balances_hold(struct balances *balances)
 {
     for (unsigned p = 0; p < balances->part_count; p++) {
         struct curve *held = &balances->parts[p].held;
-        *held = (struct curve){{0}};
+        *held = (struct curve){0};
         for (size_t i = 0; i < balances->open_count; i++)
             if (reads(balances->open[i], p))
                 curve_add(held, &balances->open[i]->held->charge);
     }
+}
+
+static double held_delta(const struct balances *balances, unsigned part)
+{
+    double held = 0;
+    for (size_t i = 0; i < balances->open_count; i++)
+        if (reads(balances->open[i], part))
+            held = round_up_add(held, balances->open[i]->held->charge.delta);
+    return held;
 }
 
 static double held_at(const struct balances *balances, unsigned part, size_t order)
@@ -85,6 +94,8 @@ static void hold_weighted(struct balances *balances)
         for (unsigned p = 0; p < balances->part_count; p++)
             balances->parts[p].held.at[order] = held_at(balances, p, order);
     }
+    for (unsigned p = 0; p < balances->part_count; p++)
+        balances->parts[p].held.delta = held_delta(balances, p);
 }
 
 void balances_open(struct balances *balances, struct reservation *reservation)
@@ -129,6 +140,9 @@ struct epoch balances_epoch(const struct balances *balances, enum part part)
 
 static bool is_within(const struct balances *balances, const struct part_balance *part)
 {
+    if (!(round_up_add(part->committed.delta, part->held.delta) <=
+          balances->filter.delta_capacity))
+        return false;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         size_t order = balances->filter.weighted[i];
         if (round_up_add(part->committed.at[order], part->held.at[order]) <=
@@ -151,6 +165,22 @@ enum status balances_missing(const struct dataset_id *dataset, struct error *err
     return error_set(error, ST_NOT_FOUND, "dataset %s has no budget", dataset->text);
 }
 
+/* Without a share of delta that was set aside, no discovery has a bound. */
+static enum status check_delta(const struct curve *charge,
+                               const struct balances *balances, struct error *error)
+{
+    if (charge->delta <= balances->filter.delta_capacity)
+        return ST_OK;
+    return balances->filter.delta_capacity == 0
+               ? error_set(error, ST_INVALID,
+                           "the dataset's grant sets no delta aside for discoveries: "
+                           "declare \"discovery_delta\" with its budget")
+               : error_set(error, ST_INVALID,
+                           "the discovery needs a delta of %.3g, and the grant sets "
+                           "%.3g aside",
+                           charge->delta, balances->filter.delta_capacity);
+}
+
 enum status balances_charge(struct curve *charge, const struct balances *balances,
                             const struct mechanism *m, struct price_book *book,
                             struct error *error)
@@ -168,6 +198,8 @@ enum status balances_charge(struct curve *charge, const struct balances *balance
             error, ST_INVALID, "the dataset's privacy unit is the %s, the job's the %s",
             privacy_unit_name(balances->grant.unit), privacy_unit_name(m->unit));
     enum status status = price_charge(charge, m, &terms, error);
+    if (status == ST_OK)
+        status = check_delta(charge, balances, error);
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

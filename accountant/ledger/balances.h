@@ -91,7 +91,7 @@ enum status balances_unused(const struct balances *balances, struct error *error
 struct epoch balances_epoch(const struct balances *balances, enum part part);
 
 /* Returns whether every part has a weighted order with committed + held within its
- * capacity. */
+ * capacity, and its deltas within theirs. */
 bool balances_sound(const struct balances *balances);
 
 /* *charge = the cost of m on an account, if m may be charged there. A charge that the

@@ -73,7 +73,10 @@ static void grant(struct telling *telling, const struct ledger_row *row)
     struct epoch epoch = {.number = row->epoch};
     struct balance *balance = &telling->balance;
     telling->sound = entry_grant_parse(&epoch.grant, &epoch.filter, NULL, row);
-    *balance = (struct balance){.epoch = row->epoch, .delta = epoch.grant.delta};
+    *balance = (struct balance){.epoch = row->epoch,
+                                .delta = epoch.grant.delta,
+                                .curve_delta = grant_curve_delta(&epoch.grant),
+                                .delta_capacity = epoch.filter.delta_capacity};
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         balance->weighted[i] = epoch.filter.weighted[i];
         balance->weights[i] = epoch.filter.weights[i];

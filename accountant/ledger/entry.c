@@ -42,22 +42,43 @@ void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *cur
     }
 }
 
-static void curve_decode(struct curve *curve, const uint8_t bytes[ENTRY_CURVE_SIZE])
+size_t entry_cost_encode(uint8_t bytes[ENTRY_COST_SIZE], const struct curve *curve,
+                         bool has_delta)
 {
-    for (size_t i = 0; i < CURVE_ORDERS; i++) {
-        uint64_t bits;
-        memcpy(&bits, bytes + 8 * i, sizeof bits);
-        bits = le64toh(bits);
-        memcpy(&curve->at[i], &bits, sizeof bits);
-    }
+    uint64_t bits;
+    entry_curve_encode(bytes, curve);
+    memcpy(&bits, &curve->delta, sizeof bits);
+    if (has_delta)
+        chain_number_encode(bytes + ENTRY_CURVE_SIZE, bits);
+    return has_delta ? ENTRY_COST_SIZE : ENTRY_CURVE_SIZE;
+}
+
+static double number_decode(const uint8_t bytes[8])
+{
+    uint64_t bits;
+    double number;
+    memcpy(&bits, bytes, sizeof bits);
+    bits = le64toh(bits);
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static bool cost_decode(struct curve *curve, const uint8_t *bytes, size_t size)
+{
+    if (size != ENTRY_CURVE_SIZE && size != ENTRY_COST_SIZE)
+        return false;
+    for (size_t i = 0; i < CURVE_ORDERS; i++)
+        curve->at[i] = number_decode(bytes + 8 * i);
+    curve->delta =
+        size == ENTRY_COST_SIZE ? number_decode(bytes + ENTRY_CURVE_SIZE) : 0;
+    return curve->delta >= 0;
 }
 
 bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
 {
     struct curve read;
-    if (size != ENTRY_CURVE_SIZE)
+    if (!cost_decode(&read, bytes, size))
         return false;
-    curve_decode(&read, bytes);
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         if (!(read.at[i] >= 0))
             return false;
@@ -66,12 +87,18 @@ bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size)
     return true;
 }
 
+bool entry_has_delta(const struct ledger_row *row, double delta)
+{
+    return (row->curve_size == ENTRY_COST_SIZE) == (delta != 0);
+}
+
 void entry_capacity(struct curve *curve, const struct filter *filter)
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         curve->at[i] = -INFINITY;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
         curve->at[filter->weighted[i]] = filter->capacity[i];
+    curve->delta = filter->delta_capacity;
 }
 
 static char *rendered(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -133,6 +160,13 @@ static char *division_render(const struct division *division)
                     division->seed);
 }
 
+static char *discovery_render(const struct grant *grant)
+{
+    return grant->discovery_delta == 0
+               ? rendered("%s", "")
+               : rendered(",\"discovery_delta\":%.17g", grant->discovery_delta);
+}
+
 /* A grant to records does not name its unit, like every entry from before persons could
  * be the unit. */
 static const char *unit_member(enum privacy_unit unit)
@@ -149,6 +183,7 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
 {
     char order[32] = "null", replaced[sizeof ",\"replaces\":" + 20] = "";
     char *divided = division_render(&grant->division);
+    char *discovers = discovery_render(grant);
     char *approved = approval_render(approval);
     if (grant->order != 0)
         snprintf(order, sizeof order, "%.17g", grant->order);
@@ -157,13 +192,15 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
     char *text =
         rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
                  "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s%s}",
+                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s%s%s}",
                  relation_name(grant->relation), unit_member(grant->unit),
                  grant->epsilon, grant->delta, order, curve_orders[filter->weighted[0]],
                  curve_orders[filter->weighted[1]], filter->weights[0],
-                 filter->weights[1], LEDGER_NOISE_DELTA, divided, replaced, approved);
+                 filter->weights[1], LEDGER_NOISE_DELTA, discovers, divided, replaced,
+                 approved);
     free(approved);
     free(divided);
+    free(discovers);
     return text;
 }
 
@@ -209,6 +246,15 @@ static void division_parse(struct division *division, const char *meta)
         *division = (struct division){0};
 }
 
+/* Reads what discovery_render writes, or 0 if that wrote nothing. */
+static void discovery_parse(double *delta, const char *meta)
+{
+    const char *at = strstr(meta, ",\"discovery_delta\":");
+    *delta = 0;
+    if (at != NULL && sscanf(at, ",\"discovery_delta\":%lf", delta) != 1)
+        *delta = 0;
+}
+
 uint64_t entry_replaces(const struct ledger_row *row)
 {
     uint64_t seq = 0;
@@ -246,6 +292,7 @@ static bool grant_meta_parse(struct grant *grant, struct filter *filter,
         if (filter->weighted[i] == CURVE_ORDERS)
             return false;
     }
+    discovery_parse(&grant->discovery_delta, meta);
     division_parse(&grant->division, meta);
     approval_parse(approval, meta);
     return same(meta, entry_grant_render(grant, filter, approval, entry_replaces(row)));
@@ -258,10 +305,12 @@ bool entry_grant_parse(struct grant *grant, struct filter *filter,
     struct grant_approval read_approval;
     struct filter read_filter;
     struct curve capacity, again;
-    if (row->curve_size != ENTRY_CURVE_SIZE || row->released != NULL ||
-        !grant_meta_parse(&read_grant, &read_filter, &read_approval, row))
+    if (row->released != NULL ||
+        !grant_meta_parse(&read_grant, &read_filter, &read_approval, row) ||
+        !entry_has_delta(row, read_grant.discovery_delta) ||
+        !cost_decode(&capacity, row->curve, row->curve_size))
         return false;
-    curve_decode(&capacity, row->curve);
+    read_filter.delta_capacity = capacity.delta;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         read_filter.capacity[i] = capacity.at[read_filter.weighted[i]];
         if (!isfinite(read_filter.capacity[i]))
@@ -485,4 +534,7 @@ void entry_released(struct curve *released, const struct curve *held,
         else
             released->at[i] = isinf(whole) ? whole : rest_of(whole, part);
     }
+    released->delta = held->delta > committed->delta
+                          ? rest_of(held->delta, committed->delta)
+                          : 0;
 }

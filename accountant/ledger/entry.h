@@ -5,13 +5,15 @@
  *   hash   that of a link of a chain (base/chain_hash.h) of version "v1": seq, dataset,
  *          epoch, job, kind, curve, released, meta, actor, time_ms; released empty if
  *          there is none
- *   curve  50 doubles, 8 bytes each, little-endian, in the order of g1
+ *   curve  50 doubles, 8 bytes each, little-endian, in the order of g1. A 51st is the
+ *          delta of a discovery: what its GRANT sets aside, what its RESERVE holds, what
+ *          its COMMIT charges and releases. Other entries have none
  *
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}
  *            curve: B, -infinity at orders without weight.
- *            At the end follow, in this order: for a divided dataset "holdout" and
- *            "seed"; for a grant that takes the place of another "replaces", the seq of
+ *            At the end follow, in this order: if discoveries may use some of delta
+ *            "discovery_delta"; for a divided dataset "holdout" and "seed"; for a grant that takes the place of another "replaces", the seq of
  *            that one; if a second person approved it "approved_by" and "reason". If
  *            the privacy unit is a person, "unit":"person" follows the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}
@@ -62,17 +64,26 @@ struct ledger_promise { /* the promise to the people in a dataset */
     const struct grant_approval *approval; /* or NULL */
 };
 
-enum { ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS };
+enum {
+    ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS,
+    ENTRY_COST_SIZE = ENTRY_CURVE_SIZE + 8 /* with a delta */
+};
 
 /* hash = the hash of row, from its other members. */
 void entry_hash(uint8_t hash[SHA256_SIZE], const struct ledger_row *row);
 
+/* Encodes the orders only. */
 void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *curve);
-/* Returns false and leaves curve if size is another grid's or a value is NaN or
- * negative. */
+/* Encodes the orders, then the delta if has_delta. Returns the size. */
+size_t entry_cost_encode(uint8_t bytes[ENTRY_COST_SIZE], const struct curve *curve,
+                         bool has_delta);
+/* Reads a curve with or without a delta. Returns false and leaves curve if size is
+ * another grid's or a value is NaN or negative. */
 bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size);
+/* Returns whether the entry has a delta exactly if delta is not 0. */
+bool entry_has_delta(const struct ledger_row *row, double delta);
 
-/* *curve = the capacities. */
+/* *curve = the capacities, and what discoveries may use of delta. */
 void entry_capacity(struct curve *curve, const struct filter *filter);
 
 /* approval may be NULL. replaces: the seq of the GRANT whose place this one takes

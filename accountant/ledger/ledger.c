@@ -172,17 +172,18 @@ static enum status hold(struct ledger *ledger, struct store_tx *tx,
                         struct account *account, const struct ledger_claim *claim,
                         const struct holding *holding, struct error *error)
 {
-    uint8_t bytes[ENTRY_CURVE_SIZE];
+    uint8_t bytes[ENTRY_COST_SIZE];
     const struct balances *balances = ledger_state_view(account);
     enum parts named = balances_named(balances, holding->parts);
-    entry_curve_encode(bytes, holding->charge);
+    const bool has_delta = holding->charge->delta > 0;
+    size_t size = entry_cost_encode(bytes, holding->charge, has_delta);
     char *meta = entry_reserve_render(claim->mechanism, named, claim->engine);
     struct ledger_row row = {.dataset = account->dataset.text,
                              .epoch = balances->epoch,
                              .job = claim->job->text,
                              .kind = "RESERVE",
                              .curve = bytes,
-                             .curve_size = sizeof bytes,
+                             .curve_size = size,
                              .meta = meta,
                              .actor = claim->principal->name};
     enum status status = ledger_change_append(ledger, tx, &row, error);
@@ -344,13 +345,14 @@ enum status ledger_authorise(struct ledger *ledger, const struct job_id *job,
 static void settled_charge(struct curve *charge, const struct held *held,
                            uint64_t steps)
 {
-    *charge = (struct curve){{0}};
+    *charge = (struct curve){0};
     if (steps == 0)
         return;
     if (filter_charge(charge, &held->mechanism, steps, NULL) != ST_OK)
         *charge = held->charge;
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         charge->at[i] = fmin(charge->at[i], held->charge.at[i]);
+    charge->delta = fmin(charge->delta, held->charge.delta);
 }
 
 static const struct reservation_state *
@@ -364,7 +366,8 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
                           struct error *error)
 {
     struct curve charge, released;
-    uint8_t bytes[ENTRY_CURVE_SIZE], released_bytes[ENTRY_CURVE_SIZE];
+    uint8_t bytes[ENTRY_COST_SIZE], released_bytes[ENTRY_COST_SIZE];
+    const bool has_delta = reservation->held->charge.delta > 0;
     struct entry_commit commit = {
         .reserve_seq = reservation->entry.seq,
         .steps = reservation_view(reservation)->authorised,
@@ -375,15 +378,15 @@ static enum status settle(struct ledger *ledger, struct store_tx *tx,
         memcpy(commit.model_sha256, model_sha256, SHA256_SIZE);
     settled_charge(&charge, reservation->held, commit.steps);
     entry_released(&released, &reservation->held->charge, &charge);
-    entry_curve_encode(bytes, &charge);
-    entry_curve_encode(released_bytes, &released);
+    size_t size = entry_cost_encode(bytes, &charge, has_delta);
+    entry_cost_encode(released_bytes, &released, has_delta);
     char *meta = entry_commit_render(&commit);
     struct ledger_row row = {.dataset = reservation->account->dataset.text,
                              .epoch = ledger_state_view(reservation->account)->epoch,
                              .job = reservation->job.text,
                              .kind = "COMMIT",
                              .curve = bytes,
-                             .curve_size = sizeof bytes,
+                             .curve_size = size,
                              .released = released_bytes,
                              .meta = meta,
                              .actor = reservation->held->actor};

@@ -134,7 +134,7 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
     const struct grant *grant = promise->grant;
     struct filter filter;
     struct curve capacity;
-    uint8_t bytes[ENTRY_CURVE_SIZE];
+    uint8_t bytes[ENTRY_COST_SIZE];
     if (grant->epsilon > LEDGER_EPSILON_MAX)
         return error_set_at(
             error, ST_INVALID, "/privacy/epsilon",
@@ -145,7 +145,7 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
     if (status != ST_OK)
         return status;
     entry_capacity(&capacity, &filter);
-    entry_curve_encode(bytes, &capacity);
+    size_t size = entry_cost_encode(bytes, &capacity, grant->discovery_delta != 0);
     const struct balances *before =
         account != NULL ? ledger_state_view(account) : &none;
     char *meta = entry_grant_render(grant, &filter, promise->approval,
@@ -155,7 +155,7 @@ enum status ledger_change_grant(struct ledger *ledger, struct store_tx *tx,
                              .job = "",
                              .kind = "GRANT",
                              .curve = bytes,
-                             .curve_size = sizeof bytes,
+                             .curve_size = size,
                              .meta = meta,
                              .actor = promise->principal->name};
     status = ledger_change_append(ledger, tx, &row, error);

@@ -231,7 +231,7 @@ void ledger_state_grant(struct ledger_state *state, const struct granting *grant
     balances->filter = *granting->filter;
     balances->part_count = division_parts(&granting->grant->division);
     for (size_t p = 0; p < PARTS_MAX; p++)
-        balances->parts[p].committed = balances->parts[p].held = (struct curve){{0}};
+        balances->parts[p].committed = balances->parts[p].held = (struct curve){0};
     state->next_tally.grants++;
 }
 

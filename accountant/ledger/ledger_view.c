@@ -115,6 +115,8 @@ static void copy_balance(struct balance *balance, const struct balances *from,
     *balance =
         (struct balance){.epsilon = from->grant.epsilon,
                          .delta = from->grant.delta,
+                         .curve_delta = grant_curve_delta(&from->grant),
+                         .delta_capacity = from->filter.delta_capacity,
                          .relation = from->grant.relation,
                          .unit = from->grant.unit,
                          .epoch = from->epoch,
@@ -313,7 +315,7 @@ static void look_ahead(struct outlook *outlook, const struct looking *looking,
     struct curve sum = part->committed;
     curve_add(&sum, &part->held);
     curve_add(&sum, &outlook->charge);
-    outlook->epsilon_after = budget_spent_epsilon(&sum, now->grant.delta);
+    outlook->epsilon_after = budget_spent_epsilon(&sum, grant_curve_delta(&now->grant));
     outlook->exposure_after = odometer_reading(&looking->epochs[outlook->part], &sum);
     copy_balance(&outlook->balance, now, outlook->part);
     budget_spent_of(&outlook->balance);

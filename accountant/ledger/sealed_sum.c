@@ -96,9 +96,24 @@ void sealed_sum_age(struct sealed_sum *sum, int64_t time_ms)
 
 /* --- encoding --- */
 
+enum { FLAG_EXTERNAL = 1, FLAG_DELTAS = 2 };
+
+static bool has_deltas(const struct sealed_sum *sum)
+{
+    for (size_t i = 0; i < sum->epoch_count * sum->part_count; i++)
+        if (sum->committed[i].delta != 0)
+            return true;
+    return false;
+}
+
+static size_t cost_size(bool has_delta)
+{
+    return has_delta ? ENTRY_COST_SIZE : ENTRY_CURVE_SIZE;
+}
+
 static size_t size_of(const struct sealed_sum *sum)
 {
-    return 8 * 8 + sum->epoch_count * sum->part_count * ENTRY_CURVE_SIZE +
+    return 8 * 8 + sum->epoch_count * sum->part_count * cost_size(has_deltas(sum)) +
            (sum->grants.count + sum->open.count) * NAME_BYTES +
            sum->spending_count * SPENDING_BYTES;
 }
@@ -136,17 +151,18 @@ static uint8_t *put_spending(uint8_t *at, const struct sealed_spending *spending
 
 uint8_t *sealed_sum_encode(const struct sealed_sum *sum, size_t *size)
 {
+    const bool has_delta = has_deltas(sum);
     *size = size_of(sum);
     uint8_t *bytes = malloc(*size), *at = bytes;
     CHECK(bytes != NULL);
     at = put_number(at, sum->epoch);
     at = put_number(at, sum->reserved);
-    at = put_number(at, sum->external);
+    at = put_number(at, (sum->external ? FLAG_EXTERNAL : 0) |
+                            (has_delta ? FLAG_DELTAS : 0));
     at = put_number(at, sum->part_count);
     at = put_number(at, sum->epoch_count);
     for (size_t i = 0; i < sum->epoch_count * sum->part_count; i++) {
-        entry_curve_encode(at, &sum->committed[i]);
-        at += ENTRY_CURVE_SIZE;
+        at += entry_cost_encode(at, &sum->committed[i], has_delta);
     }
     at = put_names(at, &sum->grants);
     at = put_names(at, &sum->open);
@@ -206,13 +222,15 @@ static void take_names(struct taking *taking, struct entry_names *names)
 
 static void take_curves(struct taking *taking, struct sealed_sum *sum)
 {
-    uint8_t bytes[ENTRY_CURVE_SIZE];
+    uint8_t bytes[ENTRY_COST_SIZE];
     sum->epoch = take_number(taking);
     sum->reserved = take_number(taking) == 1;
-    sum->external = take_number(taking) == 1;
+    uint64_t flags = take_number(taking);
+    sum->external = (flags & FLAG_EXTERNAL) != 0;
+    size_t size = cost_size((flags & FLAG_DELTAS) != 0);
     uint64_t parts = take_number(taking), epochs = take_number(taking);
     taking->good = taking->good && parts >= 1 && parts <= PARTS_MAX && epochs >= 1 &&
-                   epochs <= taking->left / (parts * ENTRY_CURVE_SIZE);
+                   epochs <= taking->left / (parts * size);
     if (!taking->good)
         return;
     sum->part_count = (unsigned)parts;
@@ -220,9 +238,9 @@ static void take_curves(struct taking *taking, struct sealed_sum *sum)
     sum->committed = calloc(sum->epoch_count * parts, sizeof *sum->committed);
     CHECK(sum->committed != NULL);
     for (size_t i = 0; i < sum->epoch_count * parts; i++) {
-        take(taking, bytes, sizeof bytes);
-        taking->good = entry_charge_decode(&sum->committed[i], bytes, sizeof bytes) &&
-                       taking->good;
+        take(taking, bytes, size);
+        taking->good =
+            entry_charge_decode(&sum->committed[i], bytes, size) && taking->good;
     }
 }
 

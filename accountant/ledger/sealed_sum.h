@@ -3,8 +3,8 @@
  * (seal.h): one row of the store for each dataset that has a budget, in canonical
  * bytes.
  *
- *   body     epoch, reserved, external, parts, epochs; for each epoch, oldest first,
- *            and each part the committed curve; the number of GRANTs, then seq and hash
+ *   body     epoch, reserved, flags, parts, epochs; for each epoch, oldest first, and
+ *            each part the committed curve, with its delta if some curve has one; the number of GRANTs, then seq and hash
  *            of each; the number of open RESERVEs, then seq and hash of each; the
  *            number of spendings, then of each: owner (64 bytes, padded with zeros),
  *            day, parts and the committed loss at both weighted orders
@@ -15,6 +15,7 @@
  *            rows are then only bodies. Of no row: zeros; with one more: SHA-256("s1",
  *            the digest before, dataset, body) (base/chain_hash.h), in the same order
  *
+ * Of the flags, 1 is external and 2 says that the curves have deltas.
  * Numbers are 8 bytes, little-endian. The GRANTs and the open RESERVEs are entries that
  * stay in the store. Spendings are what was committed in the epoch in force, for each
  * owner by the day (of 1970-01-01) of the COMMIT: a key's share of a period counts them

@@ -75,6 +75,11 @@ struct proof {
     double (*path_rdp)(struct proof_scratch *scratch, const struct mechanism *m,
                        uint64_t steps, double order);
 
+    /* Probability of the outcomes that no divergence bounds, of the whole. The bounds
+     * above and below are about all other outcomes, and the ledger adds this one to the
+     * delta of its account. NULL: there are none. */
+    double (*delta)(const struct mechanism *m);
+
     /* --- bounds without Renyi divergence: at most one of these --- */
 
     /* Sum over steps of (distance / noise multiplier)^2. Without sampling the steps

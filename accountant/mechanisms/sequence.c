@@ -18,7 +18,7 @@ static enum status supports(const struct mechanism *m, struct error *error)
         return error_set(error, ST_INVALID, "kinds that do not fit the runs");
     for (size_t i = 0; i < m->run_count; i++) {
         const struct proof *proof = proof_of(m->run_kinds[i]);
-        if (proof == NULL || proof->run_rdp == NULL)
+        if (proof == NULL || proof->run_rdp == NULL || proof->delta != NULL)
             return error_set(error, ST_INVALID,
                              "run %zu: its kind has no price of its own", i);
         if (proof->takes_every_record && m->runs[i].sampling_rate != 1)

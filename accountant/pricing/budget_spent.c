@@ -25,7 +25,7 @@ double budget_spent_epsilon(const struct curve *committed, double delta)
 
 void budget_spent_of(struct balance *balance)
 {
-    double delta = filter_delta(balance->delta), rate = 0, fraction = 0;
+    double delta = filter_delta(balance->curve_delta), rate = 0, fraction = 0;
     struct curve sum = balance->committed, remaining;
     curve_add(&sum, &balance->held);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
@@ -37,8 +37,9 @@ void budget_spent_of(struct balance *balance)
     }
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         remaining.at[i] = rate * curve_orders[i];
-    double all = budget_spent_epsilon(&sum, balance->delta);
-    balance->epsilon_spent = budget_spent_epsilon(&balance->committed, balance->delta);
+    double all = budget_spent_epsilon(&sum, balance->curve_delta);
+    balance->epsilon_spent =
+        budget_spent_epsilon(&balance->committed, balance->curve_delta);
     balance->epsilon_held = is_zero(&balance->held) ? 0 : all - balance->epsilon_spent;
     balance->epsilon_remaining =
         rate > 0 ? fmax(0, conversion_curve(&remaining, delta, NULL) - conversion_slack)

@@ -8,8 +8,8 @@
  *                        (B - committed - held) / a; 0 if r <= 0
  *   fraction_remaining = max over the weighted orders with B > 0 of
  *                        (B - committed - held) / B, 0 if negative
- *   conv(curve)        = conversion_curve (conversion.h) at the grant's delta less
- *                        LEDGER_NOISE_DELTA
+ *   conv(curve)        = conversion_curve (conversion.h) at the delta that the grant
+ *                        leaves to curves (grant_curve_delta) less LEDGER_NOISE_DELTA
  *
  * Spent is rounded up, remaining down. The guarantee is the cap; these do not add up to
  * it.
@@ -26,6 +26,8 @@
 
 struct balance {
     double epsilon, delta; /* as granted: the cap of this epoch */
+    double curve_delta;    /* grant_curve_delta */
+    double delta_capacity; /* what discoveries may use of delta (filter.h) */
     enum relation relation;
     enum privacy_unit unit;
     uint64_t epoch;
@@ -40,7 +42,8 @@ struct balance {
     double epsilon_spent, epsilon_held, epsilon_remaining, fraction_remaining;
 };
 
-/* conv of what is committed, at a grant's delta; 0 if nothing is. */
+/* conv of what is committed, at the delta that a grant leaves to curves; 0 if nothing
+ * is. */
 double budget_spent_epsilon(const struct curve *committed, double delta);
 
 /* An upper bound on every job that fits in the balance, as an epsilon at its delta,

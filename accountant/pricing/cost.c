@@ -76,3 +76,9 @@ double cost_of(struct proof_scratch *scratch, const struct mechanism *m, uint64_
     }
     return total;
 }
+
+double cost_delta(const struct mechanism *m)
+{
+    const struct proof *proof = proof_of(m->kind);
+    return proof->delta != NULL ? proof->delta(m) : 0;
+}

@@ -39,4 +39,8 @@ double cost_of_run(struct proof_scratch *scratch, const struct mechanism *m, siz
 double cost_of(struct proof_scratch *scratch, const struct mechanism *m, uint64_t steps,
                double order);
 
+/* Returns the probability of the outcomes that m's curve does not bound; 0 for all
+ * kinds but discovery. m is supported. Rounded up. */
+double cost_delta(const struct mechanism *m);
+
 #endif

@@ -30,7 +30,7 @@ enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t st
                          (unsigned long long)steps, (unsigned long long)total);
     if (steps > 0 && !m->prefixes_priced)
         steps = total;
-    *curve = (struct curve){0};
+    *curve = (struct curve){.delta = steps > 0 ? cost_delta(m) : 0};
     if (cost_has_runs(m)) {
         add_runs(curve, m, steps);
         return ST_OK;
@@ -45,4 +45,5 @@ void curve_add(struct curve *sum, const struct curve *addend)
 {
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         sum->at[i] = round_up_add(sum->at[i], addend->at[i]);
+    sum->delta = round_up_add(sum->delta, addend->delta);
 }

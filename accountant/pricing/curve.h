@@ -1,6 +1,7 @@
 /*
  * curve.h - a Renyi-DP curve on the fixed grid g1 (curve_orders.h), and the cost of a
- * mechanism as a curve.
+ * mechanism: a curve, and a delta for the outcomes that no curve bounds (accounting.md
+ * 1.15). Only discovery has such outcomes. Deltas add up, as the entries of curves do.
  *
  * Invariants
  *   (1) Entries are >= 0, never NaN; +infinity is a value: that order never fits again.
@@ -20,6 +21,7 @@
 
 struct curve {
     double at[CURVE_ORDERS]; /* RDP at curve_orders[i], nats */
+    double delta;            /* probability that the curve does not hold */
 };
 
 /* curve = the cost of the first steps steps of m (all of them: mechanism_steps(m)). A
@@ -28,7 +30,7 @@ struct curve {
 enum status curve_of(struct curve *curve, const struct mechanism *m, uint64_t steps,
                      struct error *error);
 
-/* sum[i] += addend[i], each rounded up. */
+/* sum[i] += addend[i], each rounded up; so is the sum of the deltas. */
 void curve_add(struct curve *sum, const struct curve *addend);
 
 #endif

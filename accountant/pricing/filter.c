@@ -20,11 +20,20 @@ static const double exact_from =
     0x1p12; /* from here doubles are multiples of the unit */
 
 /* The exact error of the difference decides whether it must be moved down. */
+static double rest_of(double delta, double part)
+{
+    double difference = delta - part;
+    return delta - difference < part ? nextafter(difference, 0) : difference;
+}
+
 double filter_delta(double delta)
 {
-    double difference = delta - LEDGER_NOISE_DELTA;
-    return delta - difference < LEDGER_NOISE_DELTA ? nextafter(difference, 0)
-                                                   : difference;
+    return rest_of(delta, LEDGER_NOISE_DELTA);
+}
+
+double grant_curve_delta(const struct grant *grant)
+{
+    return rest_of(grant->delta, grant->discovery_delta);
 }
 
 static double floor_to_unit(double x)
@@ -84,6 +93,9 @@ static enum status check_grant(const struct grant *grant, struct error *error)
     if (!(grant->delta > delta_min && grant->delta < 1))
         return error_set_at(error, ST_INVALID, "/privacy/delta",
                             "delta must be in (2^-39, 1)");
+    if (!(grant->discovery_delta >= 0 && grant_curve_delta(grant) > delta_min))
+        return error_set_at(error, ST_INVALID, "/privacy/discovery_delta",
+                            "what it leaves of delta must be above 2^-39");
     if (grant->order != 0 && curve_order_index(grant->order) == CURVE_ORDERS)
         return error_set_at(error, ST_INVALID, "/privacy/order",
                             "order must be one of the grid g1");
@@ -96,7 +108,8 @@ static enum status check_grant(const struct grant *grant, struct error *error)
 bool grant_same(const struct grant *a, const struct grant *b)
 {
     return a->relation == b->relation && a->unit == b->unit &&
-           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order &&
+           a->epsilon == b->epsilon && a->delta == b->delta &&
+           a->discovery_delta == b->discovery_delta && a->order == b->order &&
            division_same(&a->division, &b->division);
 }
 
@@ -106,8 +119,11 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
     enum status status = check_grant(grant, error);
     if (status != ST_OK)
         return status;
-    double delta = filter_delta(grant->delta);
-    struct filter made = {.weights = {main_weight, 1 - main_weight}};
+    double delta = filter_delta(grant_curve_delta(grant));
+    struct filter made = {
+        .weights = {main_weight, 1 - main_weight},
+        .delta_capacity =
+            floor(grant->discovery_delta / FILTER_DELTA_UNIT) * FILTER_DELTA_UNIT};
     bool room = false;
     made.weighted[0] = main_order(grant, delta);
     made.weighted[1] = second_order(made.weighted[0]);
@@ -128,12 +144,19 @@ double filter_round_up(double cost)
     return cost >= exact_from ? cost : ceil(cost / FILTER_UNIT) * FILTER_UNIT;
 }
 
+double filter_delta_round_up(double delta)
+{
+    return ceil(delta / FILTER_DELTA_UNIT) * FILTER_DELTA_UNIT;
+}
+
 enum status filter_charge(struct curve *charge, const struct mechanism *m,
                           uint64_t steps, struct error *error)
 {
     enum status status = curve_of(charge, m, steps, error);
     for (size_t i = 0; status == ST_OK && i < CURVE_ORDERS; i++)
         charge->at[i] = filter_round_up(charge->at[i]);
+    if (status == ST_OK)
+        charge->delta = filter_delta_round_up(charge->delta);
     return status;
 }
 
@@ -145,6 +168,8 @@ static bool fits(const struct filter *filter, const struct curve *committed,
     struct curve sum = *held;
     curve_add(&sum, charge);
     curve_add(&sum, committed);
+    if (!(sum.delta <= filter->delta_capacity))
+        return false;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         if (sum.at[filter->weighted[i]] <= filter->capacity[i])
             return true;
@@ -155,10 +180,25 @@ static bool fits(const struct filter *filter, const struct curve *committed,
 enum ledger_fits filter_fits(const struct filter *filter, const struct curve *committed,
                              const struct curve *held, const struct curve *charge)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {.delta = 0};
     if (fits(filter, committed, held, charge))
         return FITS_YES;
     return fits(filter, committed, &nothing, charge) ? FITS_HELD : FITS_NO;
+}
+
+/* Returns how often a delta fits in addition to those that were taken. All are whole
+ * numbers of FILTER_DELTA_UNIT. */
+static uint64_t delta_times(const struct filter *filter, double taken, double one,
+                            uint64_t most)
+{
+    double room = filter->delta_capacity - taken;
+    if (!(room >= one))
+        return 0;
+    if (one == 0)
+        return most;
+    uint64_t times = (uint64_t)(room / FILTER_DELTA_UNIT) /
+                     (uint64_t)(one / FILTER_DELTA_UNIT);
+    return times < most ? times : most;
 }
 
 /* Sums within a capacity are whole numbers of FILTER_UNIT, so dividing them as integers
@@ -180,5 +220,5 @@ uint64_t filter_times(const struct filter *filter, const struct curve *committed
                     : most;
         times = here > times ? here : times;
     }
-    return times < most ? times : most;
+    return delta_times(filter, taken.delta, charge->delta, times < most ? times : most);
 }

@@ -50,7 +50,8 @@ static bool same_terms(const struct epoch *a, const struct epoch *b)
         if (a->filter.weighted[i] != b->filter.weighted[i] ||
             a->filter.weights[i] != b->filter.weights[i])
             return false;
-    return a->grant.delta == b->grant.delta;
+    return a->grant.delta == b->grant.delta &&
+           a->grant.discovery_delta == b->grant.discovery_delta;
 }
 
 /* Returns how many epochs are converted together, which only their grants decide. At
@@ -78,6 +79,7 @@ static void add_timelines(struct guarantee *sum, const struct epochs *epochs,
         bound = round_up_add(bound, whole(left));
         if (left < epochs->items + joined && bound <= LEDGER_EPSILON_MAX) {
             sum->epsilon = round_up_add(sum->epsilon, most_of(timeline));
+            sum->delta = round_up_add(sum->delta, left->grant.discovery_delta);
             continue;
         }
         sum->epsilon = round_up_add(sum->epsilon, left->grant.epsilon);
@@ -91,6 +93,8 @@ struct guarantee odometer_guarantee(const struct epochs *epochs)
     size_t joined = joined_count(epochs);
     struct guarantee sum = {joined_epsilon(epochs->items, joined),
                             epochs->items[0].grant.delta};
+    for (size_t e = 1; e < joined; e++)
+        sum.delta = round_up_add(sum.delta, epochs->items[e].grant.discovery_delta);
     add_timelines(&sum, epochs, joined);
     for (size_t e = joined; e < epochs->count; e++) {
         sum.epsilon = round_up_add(sum.epsilon, epochs->items[e].grant.epsilon);

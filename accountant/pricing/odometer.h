@@ -8,16 +8,18 @@
  * frozen epoch counts whole, as all that its filter admits. Let C_e be the larger
  * capacity of epoch e, S(a) what is spent of the open one.
  *
- *   joined epochs  those from the first on that have its orders, weights and delta, as
+ *   joined epochs  those from the first on that have its orders, weights and deltas, as
  *                  long as the sum below stays within LEDGER_EPSILON_MAX
  *   guarantee      (max over j of epsilon_j + sum of C_e over e != j, delta) of the
- *                  joined, to which the epsilons and deltas of the others are added
+ *                  joined, to which the epsilons and deltas of the others are added; of
+ *                  joined epochs after the first also what their grants set aside for
+ *                  discoveries
  *   reading        the same with what the open epoch has spent in place of its whole
  *
  * A fork of the ledger is another timeline that shares the first entries with this one
  * and cannot be read. Each known timeline adds what it may have spent since the fork:
  * to the joined epochs if it left a joined epoch and the sum stays within
- * LEDGER_EPSILON_MAX; otherwise the epsilon and delta of the epoch that it left.
+ * LEDGER_EPSILON_MAX, and to delta all that the epoch's grant sets aside; otherwise the epsilon and delta of the epoch that it left.
  *
  * Guarantee and reading are (epsilon, delta)-DP at every moment, however later choices
  * depend on earlier results: ledger.md 6 has the theorems. With one epoch and no other

@@ -34,6 +34,16 @@ static void read_relation(struct grant *grant, struct json_node node)
         json_refuse(node, "must be zero_out or replace_one");
 }
 
+/* What is set aside is no longer there for curves, which need some of delta. */
+static void read_discovery(struct grant *grant, struct json_node node)
+{
+    if (!json_present(node))
+        return;
+    grant->discovery_delta = json_read_real(node, (struct json_range){0, 1, true, true});
+    if (!(grant_curve_delta(grant) > LIMIT_DELTA_MIN))
+        json_refuse(node, "must leave more than 2^-39 of delta to everything else");
+}
+
 void dataset_grant_read(struct grant *grant, struct json_node *node, double epsilon_max)
 {
     grant->epsilon = json_read_real(json_member(node, "epsilon"),
@@ -41,6 +51,7 @@ void dataset_grant_read(struct grant *grant, struct json_node *node, double epsi
     grant->delta = json_read_real(json_member(node, "delta"),
                                   (struct json_range){LIMIT_DELTA_MIN, 1, true, true});
     read_order(grant, json_member(node, "order"));
+    read_discovery(grant, json_member(node, "discovery_delta"));
 }
 
 static void read_privacy(struct dataset_spec *spec, struct json_node node,
@@ -60,7 +71,8 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
     if (json_present(node) && !json_is_object(node.value))
         json_refuse(node, "must be \"public\", or an object with epsilon and delta");
     json_read_object(
-        node, (const char *const[]){"epsilon", "delta", "relation", "order", NULL});
+        node, (const char *const[]){"epsilon", "delta", "relation", "order",
+                                    "discovery_delta", NULL});
     spec->grant.relation = RELATION_ZERO_OUT;
     dataset_grant_read(&spec->grant, &node, epsilon_max);
     read_relation(&spec->grant, json_member(&node, "relation"));
@@ -187,6 +199,8 @@ void dataset_privacy_write(struct json_writer *writer, const struct dataset_spec
     json_write_text(writer, "relation", relation_name(spec->grant.relation));
     if (spec->grant.order != 0)
         json_write_real(writer, "order", spec->grant.order);
+    if (spec->grant.discovery_delta != 0)
+        json_write_real(writer, "discovery_delta", spec->grant.discovery_delta);
     json_write_object_end(writer);
 }
 

@@ -6,7 +6,7 @@
  *    "features":{"shape","scale"} | {"count","range"},
  *    "header","delimiter","decimal","columns":[{"name","kind","range","values","default"}],
  *    "labels":[...],"target":{"range":[a,b]},"privacy_id"?,"rows_kept"?,
- *    "privacy":"public" | {"epsilon","delta","relation","order"},
+ *    "privacy":"public" | {"epsilon","delta","relation","order","discovery_delta"?},
  *    "holdout"?,"holdout_seed"?, only for private data (base/part.h),
  *    "acknowledge"?,"display_name"?,"tags"?}                        (api.md)
  *
@@ -70,8 +70,8 @@ char *dataset_body_render(const struct dataset_spec *spec);
 /* Reads the id of a dataset, in a body that names one. */
 void dataset_request_read_id(struct dataset_id *id, struct json_node node);
 
-/* Reads the numbers of a grant from an object: epsilon, delta and, if present, order.
- * The rest of grant is untouched. */
+/* Reads the numbers of a grant from an object: epsilon, delta and, if present, order
+ * and discovery_delta. The rest of grant is untouched. */
 void dataset_grant_read(struct grant *grant, struct json_node *node,
                         double epsilon_max);
 

@@ -52,6 +52,8 @@ static void write_further(struct json_writer *writer, const struct grant *furthe
     json_write_real(writer, "delta", further->delta);
     if (further->order != 0)
         json_write_real(writer, "order", further->order);
+    if (further->discovery_delta != 0)
+        json_write_real(writer, "discovery_delta", further->discovery_delta);
 }
 
 enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
@@ -63,7 +65,8 @@ enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowle
     struct json_node root;
     if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"epsilon", "delta", "order",
-                                                     "acknowledge", NULL});
+                                                     "discovery_delta", "acknowledge",
+                                                     NULL});
         dataset_grant_read(&read, &root, LIMIT_EPSILON);
         confirmed = acknowledgement_read(&root);
     }
@@ -72,6 +75,7 @@ enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowle
         grant->epsilon = read.epsilon;
         grant->delta = read.delta;
         grant->order = read.order;
+        grant->discovery_delta = read.discovery_delta;
         *acknowledged = confirmed;
     }
     return status;
@@ -177,6 +181,7 @@ static void write_promise(struct json_writer *writer, const struct proposal *pro
         promised.grant.epsilon = proposal->further.epsilon;
         promised.grant.delta = proposal->further.delta;
         promised.grant.order = proposal->further.order;
+        promised.grant.discovery_delta = proposal->further.discovery_delta;
     }
     dataset_privacy_write(writer, &promised);
 }
@@ -190,6 +195,8 @@ static void write_replaced(struct json_writer *writer, const struct grant *repla
     json_write_object(writer, "replaces");
     json_write_real(writer, "epsilon", replaces->epsilon);
     json_write_real(writer, "delta", replaces->delta);
+    if (replaces->discovery_delta != 0)
+        json_write_real(writer, "discovery_delta", replaces->discovery_delta);
     json_write_object_end(writer);
 }
 

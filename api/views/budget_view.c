@@ -56,6 +56,20 @@ void share_write(struct json_writer *writer, const char *name,
     json_write_object_end(writer);
 }
 
+/* Writes what is left of the delta that the grant sets aside for discoveries. */
+static void write_discovery(struct json_writer *writer, const struct balance *balance)
+{
+    double spent = balance->committed.delta, held = balance->held.delta;
+    if (balance->delta_capacity == 0)
+        return;
+    json_write_object(writer, "discovery");
+    json_write_real(writer, "delta", balance->delta_capacity);
+    json_write_real(writer, "spent", spent);
+    json_write_real(writer, "held", held);
+    json_write_real(writer, "left", fmax(0, balance->delta_capacity - spent - held));
+    json_write_object_end(writer);
+}
+
 static void write_spending(struct json_writer *writer, const struct balance *balance)
 {
     struct budget_share share = budget_share_of(balance);
@@ -66,6 +80,7 @@ static void write_spending(struct json_writer *writer, const struct balance *bal
     json_write_real(writer, "epsilon_remaining", balance->epsilon_remaining);
     json_write_real(writer, "fraction_remaining", balance->fraction_remaining);
     share_write(writer, "share", &share);
+    write_discovery(writer, balance);
 }
 
 void budget_figures_write(struct json_writer *writer, const char *name,
@@ -214,7 +229,7 @@ static double entry_epsilon(const struct ledger_row *row, const struct epochs *e
     if (grants || epoch == NULL ||
         !entry_charge_decode(&charge, row->curve, row->curve_size))
         return NAN;
-    return budget_spent_epsilon(&charge, epoch->grant.delta);
+    return budget_spent_epsilon(&charge, grant_curve_delta(&epoch->grant));
 }
 
 /* Writes the job, and a flag if the entry is for its evaluation on a holdout. */

@@ -12,7 +12,8 @@ static void write_epoch(struct json_writer *writer, const struct epoch *epoch,
     json_write_flag(writer, "frozen", epoch->frozen);
     if (with_spent)
         json_write_real(writer, "epsilon_spent",
-                        budget_spent_epsilon(&epoch->committed, epoch->grant.delta));
+                        budget_spent_epsilon(&epoch->committed,
+                                             grant_curve_delta(&epoch->grant)));
     json_write_object_end(writer);
 }
 

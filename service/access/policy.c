@@ -170,9 +170,9 @@ static bool take_entry(void *context, const struct ledger_row *row)
     struct taken *taken = context;
     struct curve curve;
     if (strcmp(row->kind, "COMMIT") != 0 || !person_equal(row->actor, taken->owner) ||
-        row->epoch != taken->balance->epoch || row->curve_size != sizeof curve.at)
+        row->epoch != taken->balance->epoch ||
+        !entry_charge_decode(&curve, row->curve, row->curve_size))
         return true;
-    memcpy(curve.at, row->curve, sizeof curve.at);
     if (is_charged(taken, entry_parts(row)))
         take(taken, &curve);
     return true;

@@ -60,7 +60,8 @@ static bool is_repeated(const struct asking *asking)
     const struct grant *a = &before->further, *b = &asking->proposal.further;
     return is_pending(asking) &&
            person_equal(before->proposed_by, asking->proposal.proposed_by) &&
-           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order;
+           a->epsilon == b->epsilon && a->delta == b->delta && a->order == b->order &&
+           a->discovery_delta == b->discovery_delta;
 }
 
 static enum status tell(struct daemon_state *context, struct store_tx *tx,

@@ -72,7 +72,7 @@ static double spent_together(const struct daemon_state *context,
                              const struct shown_sweep *sweep, double *delta)
 {
     struct balance balance;
-    struct curve sum = {{0}}, charge;
+    struct curve sum = {0}, charge;
     const struct dataset_id *dataset = &job_plan(sweep->any)->request.dataset;
     if (ledger_balance(context->ledger, dataset, &balance, NULL) != ST_OK)
         return (double)NAN;

@@ -109,7 +109,7 @@ static enum status price_part(const struct sweep_plan *sweep, enum part part,
 {
     enum status status = ST_OK;
     const struct price_terms terms = {.book = ledger_prices(sweep->context->ledger)};
-    *sum = (struct curve){{0}};
+    *sum = (struct curve){0};
     for (size_t i = 0; i < sweep->count && status == ST_OK; i++) {
         struct curve charge;
         const struct job_plan *run = &sweep->plans[i];

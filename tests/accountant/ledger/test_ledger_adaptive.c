@@ -59,7 +59,7 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
     struct filter filter;
     struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
                           PRIVACY_UNIT_RECORD};
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     struct curve spent = bit_curve(first), charge_low = bit_curve(low),
                  charge_high = bit_curve(high);
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
@@ -85,7 +85,7 @@ struct game {
 static bool game_fits(const struct game *game, const struct curve *spent,
                       const struct curve *charge)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     if (!game->naive)
         return filter_fits(&game->filter, spent, &nothing, charge) == FITS_YES;
     struct curve sum = *spent;
@@ -151,7 +151,7 @@ static void play(struct game *game, int left, double p, double q,
 /* Returns the worst delta of many random adversaries against one of the rules. */
 static double worst(bool naive, int games, uint64_t seed)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     struct dice dice = {.stream = stream_create(), .key = {(uint8_t)seed}};
     struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
                           PRIVACY_UNIT_RECORD};

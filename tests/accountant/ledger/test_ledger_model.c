@@ -60,7 +60,7 @@ static struct curve model_charge(const struct model_job *job, uint64_t steps)
 /* Plain additions: charges are on a grid, so nothing needs rounding. */
 static struct curve model_sum(const struct model *model, int dataset, bool open)
 {
-    struct curve sum = {{0}};
+    struct curve sum = {0};
     for (int i = 0; i < JOBS_MAX; i++) {
         const struct model_job *job = &model->jobs[i];
         if (!job->exists || job->dataset != dataset || job->open != open)
@@ -87,7 +87,7 @@ static bool model_room(const struct model *model, int dataset, const struct curv
 
 static enum status model_reserve(struct model *model, int number, struct model_job job)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     if (!model->granted[job.dataset])
         return ST_NOT_FOUND;
     if (model->jobs[number].exists)

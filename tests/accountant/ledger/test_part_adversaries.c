@@ -27,7 +27,7 @@ struct
 static bool fits(const struct game *game, const struct curve *spent,
                  const struct curve *charge)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     return filter_fits(&game->filter, spent, &nothing, charge) == FITS_YES;
 }
 
@@ -133,7 +133,7 @@ static void adversaries_that_steer_by_both_parts_never_pass_delta(void **state)
  * losses add up, and so do the squares of the Gaussians. */
 static double both_spent_delta(void)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     struct game game = game_of(NULL, PART_TRAIN);
     double mu = largest_gaussian(&game, &nothing);
     assert_true(gaussian_over((struct outcome){1, 1}, mu, epsilon) <= delta);

@@ -141,7 +141,7 @@ static void what_is_asked_is_rounded_up_and_fits_by_the_filter(void **state)
     (void)state;
     for (int i = 0; i < 10000; i++) {
         struct units units[2] = {{0}, {1, 1, 0}};
-        struct curve charge = {{0}};
+        struct curve charge = {0};
         units[0].capacity = 1000 + random_below(UINT64_C(1) << 50);
         units[0].committed = random_below(units[0].capacity);
         units[0].held = random_below(units[0].capacity - units[0].committed + 1);
@@ -158,7 +158,7 @@ static void what_is_asked_is_rounded_up_and_fits_by_the_filter(void **state)
         assert_true(compare(asked, units[0].capacity, nextafter(found.share, 0)) > 0);
     }
     struct balance balance = balance_of((struct units[2]){{100, 40, 0}, {100, 95, 0}});
-    struct curve endless = {{0}};
+    struct curve endless = {0};
     endless.at[balance.weighted[0]] = INFINITY;
     assert_true(isinf(budget_share_asked(&balance, 0, &endless).share));
     assert_false(budget_share_asked(&balance, 0, &endless).fits);

@@ -136,7 +136,7 @@ static void charges_are_rounded_up_and_monotone_in_steps(void **state)
 {
     (void)state;
     struct mechanism m;
-    struct curve price, charge, before = {{0}};
+    struct curve price, charge, before = {0};
     mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
                    (struct mechanism_run){0.00137, 1.83, 40});
     for (uint64_t steps = 0; steps <= 40; steps++) {
@@ -156,7 +156,7 @@ static void charges_are_rounded_up_and_monotone_in_steps(void **state)
 static void sums_of_charges_do_not_depend_on_their_order(void **state)
 {
     (void)state;
-    struct curve charges[25], forward = {{0}}, backward = {{0}};
+    struct curve charges[25], forward = {0}, backward = {0};
     for (int i = 0; i < 25; i++) {
         struct mechanism m;
         mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
@@ -181,7 +181,7 @@ static void sums_of_charges_do_not_depend_on_their_order(void **state)
 static void the_comparison_is_plain(void **state)
 {
     (void)state;
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     struct filter filter = filter_for(2, 1e-5, 0);
     struct curve charge;
     for (size_t k = 0; k < LEDGER_WEIGHTED; k++) {
@@ -247,7 +247,7 @@ static void as_many_fit_as_are_taken_one_by_one(void **state)
     unsigned long long seed = 7;
     uint64_t most = 0, none = 0;
     for (int round = 0; round < 2000; round++) {
-        struct curve committed = {{0}}, held = {{0}}, charge = {{0}};
+        struct curve committed = {0}, held = {0}, charge = {0};
         uint64_t exact = 1 + (uint64_t)round % 97;
         for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
             size_t at = filter.weighted[i];
@@ -279,9 +279,9 @@ static void as_many_fit_as_are_taken_one_by_one(void **state)
 static void a_charge_without_a_limit_fits_as_often_as_is_counted(void **state)
 {
     (void)state;
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     struct filter filter = filter_for(2, 1e-5, 0);
-    struct curve charge = {{0}};
+    struct curve charge = {0};
     assert_int_equal(filter_times(&filter, &nothing, &nothing, &charge, 77), 77);
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         charge.at[i] = FILTER_UNIT;

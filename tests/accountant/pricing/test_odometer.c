@@ -43,7 +43,7 @@ static void one_epoch_promises_what_was_granted(void **state)
     (void)state;
     const struct epoch only = epoch_of(2, 1e-5, 0);
     struct epochs epochs = epochs_of(&only, 1);
-    struct curve nothing = {{0}}, little = gaussian_curve(.1), all = gaussian_curve(9);
+    struct curve nothing = {0}, little = gaussian_curve(.1), all = gaussian_curve(9);
     struct guarantee guarantee = odometer_guarantee(&epochs);
     assert_true(guarantee.epsilon == 2 && guarantee.delta == 1e-5);
     assert_true(odometer_reading(&epochs, &nothing).epsilon == 0);
@@ -95,7 +95,7 @@ static void epochs_of_other_terms_are_added(void **state)
         const struct grant *one = &pairs[k][0].grant, *two = &pairs[k][1].grant;
         assert_true(guarantee.epsilon == one->epsilon + two->epsilon);
         assert_close(guarantee.delta, one->delta + two->delta, 1e-15);
-        struct curve nothing = {{0}};
+        struct curve nothing = {0};
         struct guarantee reading = odometer_reading(&epochs, &nothing);
         assert_true(reading.epsilon == one->epsilon);
         assert_true(reading.delta == guarantee.delta);
@@ -123,7 +123,7 @@ static void a_frozen_epoch_counts_whole(void **state)
 {
     (void)state;
     struct epoch all[] = {epoch_of(2, 1e-5, 0), epoch_of(2, 1e-5, 0)};
-    struct curve nothing = {{0}}, little = gaussian_curve(.05);
+    struct curve nothing = {0}, little = gaussian_curve(.05);
     struct epochs one = epochs_of(all, 1), two = epochs_of(all, 2);
     one.items[0].frozen = true;
     assert_true(odometer_reading(&one, &nothing).epsilon == 2);
@@ -227,7 +227,7 @@ struct place { /* in a game */
 static bool fits(const struct game *game, const struct place *at,
                  const struct curve *charge)
 {
-    static const struct curve nothing = {{0}};
+    static const struct curve nothing = {0};
     return filter_fits(&game->epochs.items[at->epoch].filter, &at->spent, &nothing,
                        charge) == FITS_YES;
 }
@@ -282,7 +282,7 @@ static void play(struct game *game, const struct place *at)
         struct place next = *at;
         next.epoch++;
         next.left = 1 + (roll(game->dice) < .5);
-        next.spent = (struct curve){{0}};
+        next.spent = (struct curve){0};
         play(game, &next);
         return;
     }
@@ -371,7 +371,7 @@ static struct guarantee forked(size_t count, double share)
         epochs_add_timeline(&epochs, &timeline);
         epochs_add_timeline(&epochs, &timeline); /* already there */
     }
-    struct curve nothing = {{0}};
+    struct curve nothing = {0};
     struct guarantee shown = odometer_guarantee(&epochs);
     assert_int_equal(epochs_timelines(&epochs), count);
     assert_true(odometer_reading(&epochs, &nothing).epsilon == shown.epsilon);
@@ -513,7 +513,7 @@ static double worst_fork(bool forgotten, int games)
     for (int i = 0; i < games; i++) {
         struct game game = {.dice = &dice, .epochs = epochs, .tight = forgotten};
         struct place start = {.left = i % 3, .p = 1, .q = 1};
-        play_fork(&game, &start, (struct curve){{0}});
+        play_fork(&game, &start, (struct curve){0});
         most = fmax(most, fmax(game.delta[0], game.delta[1]) / 1e-3);
     }
     epochs_fini(&epochs);

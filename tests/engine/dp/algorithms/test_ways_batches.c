@@ -30,6 +30,7 @@ static enum scheme scheme_of(const struct way *way, size_t step)
         return m->error_feedback.period > 1 ? SCHEME_PARTITION : SCHEME_POISSON;
     case MECHANISM_GAUSSIAN:
     case MECHANISM_JOINT_RELEASE:
+    case MECHANISM_DISCOVERY:
     case MECHANISM_LAPLACE:
     case MECHANISM_ZCDP:
     case MECHANISM_PURE:
