@@ -122,8 +122,7 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
     double delta = filter_delta(grant_curve_delta(grant));
     struct filter made = {
         .weights = {main_weight, 1 - main_weight},
-        .delta_capacity =
-            floor(grant->discovery_delta / FILTER_DELTA_UNIT) * FILTER_DELTA_UNIT};
+        .delta_capacity = filter_delta_round_down(grant->discovery_delta)};
     bool room = false;
     made.weighted[0] = main_order(grant, delta);
     made.weighted[1] = second_order(made.weighted[0]);
@@ -147,6 +146,11 @@ double filter_round_up(double cost)
 double filter_delta_round_up(double delta)
 {
     return ceil(delta / FILTER_DELTA_UNIT) * FILTER_DELTA_UNIT;
+}
+
+double filter_delta_round_down(double delta)
+{
+    return floor(delta / FILTER_DELTA_UNIT) * FILTER_DELTA_UNIT;
 }
 
 enum status filter_charge(struct curve *charge, const struct mechanism *m,

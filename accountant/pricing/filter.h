@@ -55,11 +55,10 @@ struct grant {
     enum relation relation;
     double epsilon; /* in (0, 1000]; of a new grant at most LEDGER_EPSILON_MAX */
     double delta;   /* in (2^-39, 1) */
-    /* delta_d: what only discoveries may use of delta. 0: there are none. */
-    double discovery_delta;
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
     struct division division; /* each part has the whole capacity (ledger.md 7) */
     enum privacy_unit unit;   /* to whom the promise is made */
+    double discovery_delta;   /* delta_d: only discoveries may use it; 0: there are none */
 };
 
 struct filter {
@@ -93,6 +92,7 @@ double grant_curve_delta(const struct grant *grant);
 double filter_round_up(double cost);
 /* The same of a delta, in [0, 1], and FILTER_DELTA_UNIT. */
 double filter_delta_round_up(double delta);
+double filter_delta_round_down(double delta);
 
 /* charge = the cost of the first steps steps of m as a ledger charges it: curve_of,
  * rounded up to multiples of FILTER_UNIT, and its delta of FILTER_DELTA_UNIT. Monotone

@@ -10,6 +10,7 @@
 #include "api/requests/schema_value.h"
 #include "base/check.h"
 #include "engine/data/calendar.h"
+#include "engine/data/cell_text.h"
 #include "engine/data/encode.h"
 
 _Static_assert((int)LIMIT_MISSING == (int)COLUMN_MISSING_MAX,
@@ -261,9 +262,12 @@ static void read_values(struct column *column, const struct json_node *object)
 static void read_hashed(struct column *column, const struct json_node *object)
 {
     struct json_node seed = json_member(object, "seed");
+    struct json_node texts = json_member(object, "text_bytes");
     struct json_node fallback = json_member(object, "default");
     column->buckets =
         (uint32_t)json_read_count(json_member(object, "buckets"), 2, LIMIT_FEATURES);
+    if (json_present(texts))
+        column->text_bytes = (uint32_t)json_read_count(texts, 1, CELL_TEXT_MAX);
     column->has_seed = json_present(seed);
     if (column->has_seed)
         column->seed = json_read_count(seed, 0, LIMIT_COUNT - 1);
@@ -336,6 +340,8 @@ static void write_hashed(struct json_writer *writer, const struct column *column
     json_write_count(writer, "buckets", column->buckets);
     if (column->has_seed)
         json_write_count(writer, "seed", column->seed);
+    if (column->text_bytes > 0)
+        json_write_count(writer, "text_bytes", column->text_bytes);
     write_text_default(writer, column);
 }
 
@@ -432,7 +438,8 @@ void column_text_read(struct column *column, struct json_node node, enum task ta
     json_read_object(node,
                      (const char *const[]){"name", "kind", "range", "values", "default",
                                            "missing", "if_missing", "other", "buckets",
-                                           "seed", "format", "parts", NULL});
+                                           "seed", "text_bytes", "format", "parts",
+                                           NULL});
     column->name = duplicate(read_cell_text(json_member(&node, "name")));
     if (!read_kind(&column->kind, json_member(&node, "kind")))
         return;
@@ -440,8 +447,10 @@ void column_text_read(struct column *column, struct json_node node, enum task ta
     for (size_t i = 0; i < MEMBERS_MAX; i++)
         if (!has_member(syntax, members[i]))
             schema_value_refuse(&node, members[i], syntax->others);
-    if (column->kind != COLUMN_HASHED)
+    if (column->kind != COLUMN_HASHED) {
         schema_value_refuse(&node, "seed", "only a hashed column has a seed");
+        schema_value_refuse(&node, "text_bytes", "only a hashed column stores texts");
+    }
     size_t refusals = json_refusals(node);
     syntax->read(column, &node);
     if (!has_member(syntax, "missing"))

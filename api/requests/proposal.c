@@ -1,5 +1,6 @@
 #include "api/requests/proposal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,24 @@ bool proposal_is_further(const struct proposal *proposal)
     return proposal->further.epsilon > 0;
 }
 
+bool proposal_is_words(const struct proposal *proposal)
+{
+    return proposal->words.threshold > 0;
+}
+
+bool proposed_words_same(const struct proposed_words *a, const struct proposed_words *b)
+{
+    return a->column == b->column && a->threshold == b->threshold &&
+           a->deviation == b->deviation && a->delta == b->delta;
+}
+
+static const char *member_of(const struct proposal *proposal)
+{
+    if (proposal_is_words(proposal))
+        return "words";
+    return proposal_is_further(proposal) ? "regrant" : "grant";
+}
+
 /* --- the numbers of a further epoch --- */
 
 static void write_further(struct json_writer *writer, const struct grant *further)
@@ -83,12 +102,36 @@ enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowle
 
 /* --- the stored form --- */
 
+static void write_words(struct json_writer *writer, const struct proposed_words *words)
+{
+    json_write_count(writer, "column", words->column);
+    json_write_real(writer, "threshold", words->threshold);
+    json_write_real(writer, "deviation", words->deviation);
+    json_write_real(writer, "discovery_delta", words->delta);
+    json_write_text(writer, "statistics", words->statistics.text);
+}
+
+static void read_words(struct proposed_words *words, const struct json_node *object)
+{
+    static const struct json_range positive = {0, INFINITY, true, true};
+    struct json_node run = json_member(object, "statistics");
+    const char *text = json_read_text(run);
+    words->column =
+        (uint32_t)json_read_count(json_member(object, "column"), 0, UINT32_MAX);
+    words->threshold = json_read_real(json_member(object, "threshold"), positive);
+    words->deviation = json_read_real(json_member(object, "deviation"), positive);
+    words->delta = json_read_real(json_member(object, "discovery_delta"), positive);
+    if (text[0] != '\0' && !survey_id_parse(&words->statistics, text))
+        json_refuse(run, "must be the id of statistics");
+}
+
 void proposal_write(struct json_writer *writer, const struct proposal *proposal)
 {
-    bool is_further = proposal_is_further(proposal);
-    json_write_object(writer, is_further ? "regrant" : "grant");
-    if (is_further)
+    json_write_object(writer, member_of(proposal));
+    if (proposal_is_further(proposal))
         write_further(writer, &proposal->further);
+    if (proposal_is_words(proposal))
+        write_words(writer, &proposal->words);
     json_write_text(writer, "id", proposal->id.text);
     json_write_text(writer, "state", proposal_state_name(proposal->state));
     json_write_text(writer, "proposed_by", proposal->proposed_by);
@@ -126,6 +169,8 @@ void proposal_read(struct proposal *proposal, struct json_node node)
     proposal->state = read_state(json_member(&node, "state"));
     if (json_present(json_member(&node, "epsilon")))
         dataset_grant_read(&proposal->further, &node, LIMIT_EPSILON);
+    if (json_present(json_member(&node, "threshold")))
+        read_words(&proposal->words, &node);
     read_text(proposal->proposed_by, sizeof proposal->proposed_by,
               json_member(&node, "proposed_by"));
     read_text(proposal->decision.approved_by, sizeof proposal->decision.approved_by,
@@ -200,6 +245,22 @@ static void write_replaced(struct json_writer *writer, const struct grant *repla
     json_write_object_end(writer);
 }
 
+/* Writes what is discovered, at which threshold and noise, and how probable it is that
+ * a text of one unit is shown. */
+static void show_words(struct json_writer *writer, const struct proposed_words *words,
+                       const struct dataset_spec *spec)
+{
+    bool is_there = words->column < spec->schema.column_count;
+    json_write_object(writer, "words");
+    json_write_text(writer, "column",
+                    is_there ? spec->schema.columns[words->column].name : NULL);
+    json_write_real(writer, "threshold", words->threshold);
+    json_write_real(writer, "deviation", words->deviation);
+    json_write_real(writer, "discovery_delta", words->delta);
+    write_or_null(writer, "statistics", words->statistics.text);
+    json_write_object_end(writer);
+}
+
 char *proposal_render(const struct proposal *proposal, const struct dataset_spec *spec,
                       const struct grant *replaces, enum acknowledged needed,
                       int64_t now_ms)
@@ -210,7 +271,11 @@ char *proposal_render(const struct proposal *proposal, const struct dataset_spec
     json_write_text(&writer, "id", proposal->id.text);
     json_write_text(&writer, "dataset", spec->id.text);
     json_write_text(&writer, "kind",
-                    proposal_is_further(proposal) ? "regrant" : "declaration");
+                    proposal_is_words(proposal)     ? "words"
+                    : proposal_is_further(proposal) ? "regrant"
+                                                    : "declaration");
+    if (proposal_is_words(proposal))
+        show_words(&writer, &proposal->words, spec);
     write_promise(&writer, proposal, spec);
     write_replaced(&writer, replaces);
     show_members(&writer, proposal, now_ms);
@@ -227,6 +292,8 @@ char *proposal_act_render(const struct proposal *proposal,
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "grant", proposal->id.text);
+    if (proposal_is_words(proposal))
+        show_words(&writer, &proposal->words, spec);
     write_promise(&writer, proposal, spec);
     json_write_text(&writer, "proposed_by", proposal->proposed_by);
     json_write_text(&writer, "reason", proposal->decision.reason);

@@ -1,7 +1,8 @@
 /*
  * proposal.h - a grant that a second person has to approve: that a dataset may be
- * trained on under the budget which it declares, or that its records are public; or a
- * further epoch for a budget that was frozen after a backup was restored.
+ * trained on under the budget which it declares, or that its records are public; a
+ * further epoch for a budget that was frozen after a backup was restored; or one
+ * discovery of the words of a column.
  *
  *   PENDING ----> APPROVED, REJECTED
  *      +--------> LAPSED, after LIMIT_GRANT_DAYS; this state is never stored
@@ -38,23 +39,38 @@ extern const char *const proposal_state_names[PROPOSAL_STATE_COUNT + 1];
 /* Returns the name of one of them. */
 const char *proposal_state_name(enum proposal_state state);
 
+/* A discovery, as it was proposed. If it fails, which it does with probability delta, a
+ * text of one unit is shown in full. */
+struct proposed_words {
+    uint32_t column;             /* its index in the schema */
+    double threshold, deviation; /* in units; threshold 0: it is another proposal */
+    double delta;
+    struct survey_id statistics; /* the run that has used the approval; "": none */
+};
+
 struct proposal {              /* zeroed: no approval was asked for */
     enum proposal_state state; /* as stored: never LAPSED */
     struct grant_id id;
     char proposed_by[PRINCIPAL_NAME_SIZE];
     struct grant_approval decision; /* who decided, approval or rejection, and why */
     int64_t propose_ms, decide_ms;
-    /* The figures of a further epoch: only epsilon, delta and order, since the
-     * rest of a budget cannot change. Epsilon 0: the proposal is about the
-     * dataset's declaration. */
+    /* The figures of a further epoch: only epsilon, delta, discovery_delta and order,
+     * since the rest of a budget cannot change. Epsilon 0: it is another proposal. */
     struct grant further;
+    struct proposed_words words;
 };
 
 /* Makes a new proposal by that principal at this time. */
 struct proposal proposal_make(const char *principal, int64_t now_ms);
 
-/* Returns whether it is for a further epoch. */
+/* Returns whether it is for a further epoch, or for a discovery; else it is about the
+ * dataset's declaration. */
 bool proposal_is_further(const struct proposal *proposal);
+bool proposal_is_words(const struct proposal *proposal);
+
+/* Returns whether both discover the same at the same price. */
+bool proposed_words_same(const struct proposed_words *a,
+                         const struct proposed_words *b);
 
 /* Returns the state that it has at this time. */
 enum proposal_state proposal_state_at(const struct proposal *proposal, int64_t now_ms);
@@ -63,7 +79,7 @@ enum proposal_state proposal_state_at(const struct proposal *proposal, int64_t n
 bool proposal_bars(const struct proposal *proposal);
 
 /* The stored form in a dataset's row, if an approval was asked for: the member "grant",
- * or "regrant" for a further epoch. The reader refuses a malformed text. */
+ * "regrant" for a further epoch, or "words" for a discovery. The reader refuses a malformed text. */
 void proposal_write(struct json_writer *writer, const struct proposal *proposal);
 void proposal_read(struct proposal *proposal, struct json_node node);
 
@@ -85,7 +101,7 @@ char *proposal_act_render(const struct proposal *proposal,
                           enum acknowledged acknowledged);
 
 /* Reads the figures of a further epoch, and what is confirmed:
- * {"epsilon","delta","order"?,"acknowledge"?}. Sets only these members of grant.
+ * {"epsilon","delta","order"?,"discovery_delta"?,"acknowledge"?}. Sets only these members of grant.
  *   ST_INVALID  the error names the member */
 enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
                                 const char *body, size_t size, struct error *error);

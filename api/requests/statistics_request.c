@@ -19,6 +19,7 @@ static const struct json_range noise_range = {LIMIT_NOISE_MULTIPLIER_MIN,
                                               LIMIT_NOISE_MULTIPLIER_MAX, false, false};
 static const struct json_range delta_range = {LIMIT_DELTA_MIN, 1, true, true};
 static const struct json_range probability_range = {0, 1, true, true};
+static const struct json_range probability_half_range = {0, .5, true, true};
 static const struct json_range clip_range = {MOMENTS_CLIP_MIN, MOMENTS_CLIP_MAX, false,
                                              false};
 
@@ -107,6 +108,7 @@ static const char *const *members_of(enum statistic_kind kind)
     static const char *const quantiles[] = {"kind", "column", "bins", "probabilities",
                                             NULL};
     static const char *const moments[] = {"kind", "clip_norm", NULL};
+    static const char *const words[] = {"kind", "column", NULL};
     switch (kind) {
     case STATISTIC_HISTOGRAM: return histogram;
     case STATISTIC_TABLE: return table;
@@ -115,6 +117,7 @@ static const char *const *members_of(enum statistic_kind kind)
     case STATISTIC_VARIANCE: return number;
     case STATISTIC_QUANTILES: return quantiles;
     case STATISTIC_MOMENTS: return moments;
+    case STATISTIC_WORDS: return words;
     }
     return number;
 }
@@ -149,6 +152,7 @@ static void read_members(struct statistic *statistic, struct json_node node)
     case STATISTIC_SUM:
     case STATISTIC_MEAN:
     case STATISTIC_VARIANCE: read_range(axis, json_member(&node, "range")); break;
+    case STATISTIC_WORDS:
     case STATISTIC_MOMENTS: break;
     }
 }
@@ -165,10 +169,25 @@ static void read_statistic(struct statistic *statistic, struct json_node node)
         read_members(statistic, node);
     else
         json_refuse(kind, "must be histogram, table, sum, mean, variance, "
-                          "quantiles or moments");
+                          "quantiles, moments or words");
 }
 
 /* --- the request --- */
+
+/* Words that are alone in their request need it; no other statistic has it. A request
+ * with words and others is refused when it is resolved. */
+static void read_discovery(struct statistics_request *request, struct json_node node)
+{
+    bool has_words = false;
+    for (size_t i = 0; i < request->statistics.count; i++)
+        has_words =
+            has_words || request->statistics.items[i].kind == STATISTIC_WORDS;
+    if (!has_words && json_present(node))
+        json_refuse(node, "is the chance that a word of one unit is shown: only a "
+                          "request for words has it");
+    else if (has_words)
+        request->discovery_delta = json_read_real(node, probability_half_range);
+}
 
 static void read_privacy(struct statistics_request *request, struct json_node node)
 {
@@ -176,7 +195,8 @@ static void read_privacy(struct statistics_request *request, struct json_node no
     struct json_node noise = json_member(&node, "noise_multiplier");
     struct json_node delta = json_member(&node, "delta");
     json_read_object(
-        node, (const char *const[]){"epsilon", "noise_multiplier", "delta", NULL});
+        node, (const char *const[]){"epsilon", "noise_multiplier", "delta",
+                                    "discovery_delta", NULL});
     request->has_epsilon = json_present(epsilon);
     if (json_present(epsilon) == json_present(noise))
         json_refuse(node, "must have one of epsilon and noise_multiplier");
@@ -186,6 +206,7 @@ static void read_privacy(struct statistics_request *request, struct json_node no
         request->target = json_read_real(noise, noise_range);
     if (json_present(delta))
         request->delta = json_read_real(delta, delta_range);
+    read_discovery(request, json_member(&node, "discovery_delta"));
 }
 
 static void read_request(struct statistics_request *request,

@@ -6,11 +6,15 @@
  *      {"kind":"table","columns":[{"column","bins"?},{"column","bins"?}]}
  *      {"kind":"sum"|"mean"|"variance","column","range"?:[a,b]}
  *      {"kind":"quantiles","column","probabilities":[p,...],"bins"?}
- *      {"kind":"moments","clip_norm"?}],
- *    "privacy":{"epsilon"|"noise_multiplier","delta"?}}
+ *      {"kind":"moments","clip_norm"?}
+ *      {"kind":"words","column"}],
+ *    "privacy":{"epsilon"|"noise_multiplier","delta"?,"discovery_delta"?}}
  *
  *   bins   their number, of equal width over the column's range, or their edges,
  *          increasing; a column of declared values has one bin for each value
+ *
+ *   discovery_delta   of words only, and required for them: the probability that a text
+ *                     is shown which only one unit has
  *
  * Parsing checks only what the text itself shows. statistics_resolve
  * (engine/statistics/statistic.h) makes the other checks against the dataset's schema.
@@ -31,6 +35,7 @@ struct statistics_request {
     bool has_epsilon;             /* otherwise the noise multiplier is given */
     double target;                /* the value of the one that is given */
     double delta;                 /* 0: not given */
+    double discovery_delta;       /* 0: the statistics are no words */
 };
 
 /*   ST_INVALID  error->pointer names the member at fault

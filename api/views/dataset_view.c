@@ -191,6 +191,8 @@ char *dataset_detail_render(const struct dataset_detail *detail)
         proposal_write(&writer, &detail->proposal);
     if (detail->regrant.state != PROPOSAL_NONE)
         proposal_write(&writer, &detail->regrant);
+    if (detail->words.state != PROPOSAL_NONE)
+        proposal_write(&writer, &detail->words);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -296,6 +298,9 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
         struct json_node regrant = json_member(&root, "regrant");
         if (json_present(regrant))
             proposal_read(&read.regrant, regrant);
+        struct json_node words = json_member(&root, "words");
+        if (json_present(words))
+            proposal_read(&read.words, words);
     }
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

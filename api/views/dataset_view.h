@@ -88,6 +88,7 @@ struct dataset_detail {
     struct import_act act;    /* only while it is IMPORTING */
     struct proposal proposal; /* the one that its grant waits for, or came from */
     struct proposal regrant;  /* the last one for a further epoch; zeroed: none */
+    struct proposal words;    /* the last one for a discovery; zeroed: none */
 };
 char *dataset_detail_render(const struct dataset_detail *detail);
 /* Reads what dataset_detail_render made. Earlier versions stored a failure as one text,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/pricing/cost.h"
 #include "api/json/json_writer.h"
 #include "api/views/budget_view.h"
 #include "base/check.h"
@@ -23,6 +24,10 @@ static void write_cost(struct json_writer *writer, const struct mechanism *m,
     json_write_real_if(writer, figure->order > 0, "order", figure->order);
     json_write_raw(writer, "mechanism", text);
     json_write_real(writer, "noise_multiplier", m->runs[0].noise_multiplier);
+    if (cost_delta(m) > 0) {
+        json_write_real(writer, "discovery_delta", cost_delta(m));
+        json_write_real(writer, "threshold", m->discovery.threshold);
+    }
     free(text);
 }
 
@@ -214,6 +219,7 @@ static void write_answer(const struct answering *answering)
     case STATISTIC_VARIANCE: write_number(answering); break;
     case STATISTIC_QUANTILES: write_quantiles(answering); break;
     case STATISTIC_MOMENTS: write_moments(answering); break;
+    case STATISTIC_WORDS: break; /* statistics_words_render */
     }
     json_write_object_end(answering->writer);
 }
@@ -231,6 +237,30 @@ char *statistics_answers_render(const struct measurement *measurement,
             &(struct answering){&writer, measurement, statistic, schema, released});
         released += statistic_slots(statistic);
     }
+    json_write_array_end(&writer);
+    return json_writer_finish(&writer);
+}
+
+char *statistics_words_render(const struct statistic *statistic,
+                              const struct mechanism *mechanism,
+                              const struct word_counts *words)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_SHOWN);
+    json_write_array(&writer, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "kind", statistic_kind_name(statistic->kind));
+    json_write_text(&writer, "column", statistic->axes[0].column);
+    json_write_real(&writer, "threshold", mechanism->discovery.threshold);
+    json_write_array(&writer, "words");
+    for (size_t i = 0; i < words->count; i++) {
+        json_write_object(&writer, NULL);
+        json_write_text(&writer, "word", words->items[i].text);
+        json_write_real(&writer, "count", words->items[i].count);
+        json_write_object_end(&writer);
+    }
+    json_write_array_end(&writer);
+    json_write_object_end(&writer);
     json_write_array_end(&writer);
     return json_writer_finish(&writer);
 }
@@ -278,6 +308,7 @@ static double margin_of(const struct survey_estimate *estimate,
     }
     case STATISTIC_VARIANCE:
     case STATISTIC_QUANTILES:
+    case STATISTIC_WORDS:
     case STATISTIC_MOMENTS: break;
     }
     return NAN;

@@ -14,6 +14,7 @@
 #include "accountant/ledger/ledger_view.h"
 #include "accountant/pricing/figures.h"
 #include "engine/statistics/interval.h"
+#include "engine/statistics/word_counts.h"
 #include "store/rows/statistics_rows.h"
 
 struct survey_guarantee { /* the charge for a survey, public before it runs */
@@ -25,8 +26,8 @@ struct survey_guarantee { /* the charge for a survey, public before it runs */
 };
 
 /* Renders the guarantee, to be freed: "relation", "unit", "epsilon", "delta",
- * "accountant", "order", "mechanism", "noise_multiplier", "distance", "deviation",
- * "reserve", "version". */
+ * "accountant", "order", "mechanism", "noise_multiplier", of words "discovery_delta" and
+ * "threshold", "distance", "deviation", "reserve", "version". */
 char *survey_guarantee_render(const struct survey_guarantee *guarantee);
 
 /* Renders the released values of resolved statistics, as an array parallel to theirs,
@@ -36,6 +37,12 @@ char *survey_guarantee_render(const struct survey_guarantee *guarantee);
 char *statistics_answers_render(const struct measurement *measurement,
                                 const struct statistics *statistics,
                                 const struct schema *schema, const double *released);
+
+/* Renders the words that a discovery has found, in the same form.
+ *   NULL  there was no memory for it */
+char *statistics_words_render(const struct statistic *statistic,
+                              const struct mechanism *mechanism,
+                              const struct word_counts *words);
 
 /* Renders a survey, to be freed. project is its dataset's. If the row has no answers,
  * "answers" is null. */

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/data/calendar.h"
+#include "engine/data/cell_text.h"
 #include "engine/data/decimal.h"
 #include "engine/data/string_index.h"
 
@@ -404,6 +405,15 @@ enum status encoder_features(const struct encoder *encoder, float *out,
     memset(out, 0, schema_column_features(column) * sizeof *out);
     out[word] = 1;
     return ST_OK;
+}
+
+void encoder_text(const struct encoder *encoder, float *out, struct cell cell)
+{
+    const struct column *column = encoder->column;
+    cell = trim(cell);
+    if (is_missing(column, cell))
+        cell.size = 0;
+    cell_text_pack(out, column->text_bytes, cell.text, cell.size);
 }
 
 enum status encoder_class(const struct encoder *encoder, uint32_t *class_index,

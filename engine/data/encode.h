@@ -68,6 +68,9 @@ void encoder_fini(struct encoder *encoder); /* a zeroed one is allowed */
  *               missing without default; error->text says which, without quoting it */
 enum status encoder_features(const struct encoder *encoder, float *out,
                              struct cell cell, struct error *error);
+/* Writes the text of a cell of a column that stores texts: cell_text_floats of them.
+ * The text is without the blanks around it. */
+void encoder_text(const struct encoder *encoder, float *out, struct cell cell);
 /* Encodes a label of a classification; ST_INVALID as for encoder_features. */
 enum status encoder_class(const struct encoder *encoder, uint32_t *class_index,
                           struct cell cell, struct error *error);

@@ -29,7 +29,7 @@ static bool header_is_sound(const struct matrix_header *header)
     bool u8 = header->element == ELEMENT_U8;
     return memcmp(header->magic, MATRIX_MAGIC, sizeof header->magic) == 0 &&
            header->features > 0 && (u8 || header->element == ELEMENT_F32) &&
-           (!u8 || (isfinite(header->scale) && header->scale > 0));
+           (!u8 || (isfinite(header->scale) && header->scale > 0 && header->texts == 0));
 }
 
 /* Returns whether starts gives each person at least one row, and no more rows than its
@@ -81,13 +81,15 @@ static bool matrix_read(struct matrix *matrix)
         return false;
     matrix->records = trailer.records;
     matrix->features = header.features;
+    matrix->texts = header.texts;
     matrix->classes = header.classes;
     matrix->element = (enum element)header.element;
     matrix->scale = header.scale;
     struct matrix_extent extent = {.records = trailer.records,
                                    .units = trailer.units,
-                                   .row_size = header.features *
-                                               (uint64_t)element_size(matrix->element)};
+                                   .row_size =
+                                       ((uint64_t)header.features + header.texts) *
+                                       element_size(matrix->element)};
     if (!matrix_layout(&layout, &extent) || layout.size != matrix->map_size)
         return false;
     const void *targets = map + layout.targets_at;
@@ -182,12 +184,12 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
           (matrix->element == ELEMENT_F32 && matrix->rescaling->features == features));
     for (size_t i = 0; i < count; i++) {
         CHECK(indices[i] < matrix->records);
-        size_t first = matrix_row(matrix, indices[i]) * features;
+        size_t row = matrix_row(matrix, indices[i]);
         if (matrix->element == ELEMENT_U8)
-            row_scale(out + i * stride, (const uint8_t *)matrix->rows + first, features,
+            row_scale(out + i * stride, (const uint8_t *)matrix->rows + row * features, features,
                       matrix->scale);
         else
-            memcpy(out + i * stride, (const float *)matrix->rows + first,
+            memcpy(out + i * stride, matrix_stored_row(matrix, row),
                    features * sizeof *out);
         if (matrix->rescaling != NULL)
             rescaling_apply(matrix->rescaling, out + i * stride);
@@ -196,7 +198,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
 
 void matrix_expect(const struct matrix *matrix, uint32_t index)
 {
-    size_t size = matrix->features * element_size(matrix->element);
+    size_t size = ((size_t)matrix->features + matrix->texts) *
+                  element_size(matrix->element);
     CHECK(index < matrix->records);
     size_t place = matrix_row(matrix, index);
     const char *row = (const char *)matrix->rows + place * size;

@@ -3,8 +3,9 @@
  *
  *   part      bytes
  *   header    64: "EPSMAT01", features u32, classes u32, element u32, scale float32,
- *             zeros
- *   rows      records x features, each a u8 or a float32, row-major
+ *             texts u32, zeros
+ *   rows      records x (features + texts), each a u8 or a float32, row-major; texts
+ *             are those of the record's cells (cell_text.h), and 0 of u8
  *   targets   records x 4, each a class as uint32, or a float32
  *   starts    only if units are persons: (units + 1) x 4, the number of rows of all
  *             persons before this one, as uint32; the last entry is the number of rows
@@ -57,10 +58,11 @@ struct matrix {
      * rows that the persons take, including empty ones. */
     uint64_t records;
     uint32_t features;
+    uint32_t texts;   /* floats of texts behind the features of each row */
     uint32_t classes; /* 0: targets are float32 */
     enum element element;
     float scale;             /* for u8: feature = value / scale */
-    const void *rows;        /* records x features */
+    const void *rows;        /* records x (features + texts) */
     const uint32_t *targets; /* (records) class indices, or NULL */
     const float *values;     /* (records) regression targets, or NULL */
     const uint32_t *starts;  /* (units + 1) rows of all persons before each, or NULL */
@@ -123,6 +125,14 @@ static inline float matrix_value(const struct matrix *matrix, uint32_t index)
  * floats between features and stride are not written. */
 void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
                    const uint32_t *indices, size_t count);
+
+/* Returns a stored row of float32, its features and then its texts; row is one of
+ * matrix_row. */
+static inline const float *matrix_stored_row(const struct matrix *matrix, uint64_t row)
+{
+    return (const float *)matrix->rows +
+           row * ((size_t)matrix->features + matrix->texts);
+}
 
 /* Prefetches a record that will be gathered soon: its bytes and its target. */
 void matrix_expect(const struct matrix *matrix, uint32_t index);

@@ -16,7 +16,8 @@ struct matrix_header {
     char magic[8];
     uint32_t features, classes, element;
     float scale;
-    char zeros[40];
+    uint32_t texts; /* float32 of texts, behind the features of each row */
+    char zeros[36];
 };
 
 struct matrix_trailer {

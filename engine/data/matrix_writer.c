@@ -212,7 +212,8 @@ enum status matrix_writer_begin(struct matrix_writer *writer,
 {
     CHECK(writer->buffers[0] == NULL && shape->features > 0);
     writer->shape = *shape;
-    writer->row_size = shape->features * element_size(shape->element);
+    writer->row_size =
+        ((size_t)shape->features + shape->texts) * element_size(shape->element);
     writer->buffer_rows =
         writer->row_size < BUFFER_SIZE ? BUFFER_SIZE / writer->row_size : 1;
     for (size_t k = 0; k < 2; k++)
@@ -225,7 +226,8 @@ enum status matrix_writer_begin(struct matrix_writer *writer,
     struct matrix_header header = {.features = shape->features,
                                    .classes = shape->classes,
                                    .element = shape->element,
-                                   .scale = shape->scale};
+                                   .scale = shape->scale,
+                                   .texts = shape->texts};
     memcpy(header.magic, MATRIX_MAGIC, sizeof header.magic);
     return put(writer, &header, sizeof header, error);
 }

@@ -43,6 +43,7 @@ struct matrix_bounds {
 
 struct matrix_shape {
     uint32_t features; /* > 0 */
+    uint32_t texts;    /* floats of texts behind the features; 0 for u8 */
     uint32_t classes;  /* 0: targets are values */
     enum element element;
     float scale; /* for u8 */
@@ -74,7 +75,7 @@ enum status matrix_writer_begin(struct matrix_writer *writer,
 enum status matrix_writer_fits(const struct matrix_writer *writer, uint64_t records,
                                struct error *error);
 
-/* Returns the memory for the next *count >= 1 rows, of features elements each. Its
+/* Returns the memory for the next *count >= 1 rows, of features + texts elements each. Its
  * contents are undefined: the caller must write every element. */
 void *matrix_writer_rows(struct matrix_writer *writer, size_t *count);
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "engine/data/calendar.h"
+#include "engine/data/cell_text.h"
 #include "engine/data/matrix.h"
 
 static const char *const task_names[] = {
@@ -96,6 +97,14 @@ uint32_t schema_features(const struct schema *schema)
     case FORM_COLUMNS: return features_of_columns(schema);
     }
     return 0;
+}
+
+uint32_t schema_text_floats(const struct schema *schema)
+{
+    uint32_t floats = 0;
+    for (size_t i = 0; i < schema->column_count; i++)
+        floats += cell_text_floats(schema->columns[i].text_bytes);
+    return floats;
 }
 
 struct data_shape schema_shape(const struct schema *schema)

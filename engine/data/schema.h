@@ -14,7 +14,8 @@
  *   categorical  one feature per declared value, 1 for the cell's value, else 0; one
  *                more for all other words, if declared
  *   hashed       one feature per bucket; a cell's bucket is a hash of its text under the
- *                column's public seed
+ *                column's public seed. If declared, the text itself is stored behind the
+ *                features of the row (cell_text.h), where only a discovery reads it
  *   label        the index of the value in the declared list, from 0; regression:
  *                clipped to [low, high] and mapped to [-1, 1], predictions mapped back
  *   missing      an empty cell, or one with a declared text, takes the column's default.
@@ -78,6 +79,8 @@ struct column {
     uint32_t buckets; /* hashed: the number of words */
     uint64_t seed;    /* hashed: public, drawn when the dataset was declared */
     bool has_seed;    /* hashed: the seed is known */
+    /* hashed: bytes of each cell's text that are stored; at most CELL_TEXT_MAX; 0: none */
+    uint32_t text_bytes;
 
     char *format;   /* date: calendar.h */
     unsigned parts; /* date: bits of enum calendar_part */
@@ -120,6 +123,9 @@ void schema_fini(struct schema *schema); /* a zeroed one is allowed */
 
 /* Returns how many features one encoded record has. */
 uint32_t schema_features(const struct schema *schema);
+
+/* Returns how many floats of texts follow the features of a stored record. */
+uint32_t schema_text_floats(const struct schema *schema);
 
 struct data_shape {    /* the sizes that a model must fit */
     uint32_t features; /* in one encoded record */
@@ -195,7 +201,7 @@ double schema_half_range(const struct schema *schema);
 
 /* Returns whether a and b have the same format, task, classes (texts or numbers), and
  * features in the same encoding, including names. Ignored columns, id columns, the
- * header, the dialect, defaults and texts of missing cells may differ. */
+ * header, the dialect, defaults, texts of missing cells and stored texts may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *task_name(enum task task); /* classification regression */

@@ -21,6 +21,7 @@ static double energy_of(const struct statistic *statistic, enum relation relatio
     switch (statistic->kind) {
     case STATISTIC_HISTOGRAM:
     case STATISTIC_TABLE:
+    case STATISTIC_WORDS:
     case STATISTIC_QUANTILES: return exchanged ? 2 : 1;
     case STATISTIC_SUM:
     case STATISTIC_MEAN: return exchanged ? 4 : 1;
@@ -55,6 +56,17 @@ static double sums_scale(const struct statistics *statistics,
                  (1 - 0x1p-40));
 }
 
+/* The threshold in grid steps, rounded up with certainty. G is rounded down, so a count
+ * of w units is up to w steps nearer to (t - 1) s0 / s + G than it would be to t G; the
+ * shares of rows are rounded up by less than a step each. */
+static double words_cut(double scale, double distance,
+                        const struct measurement_terms *terms)
+{
+    double steps = GRID_NOISE_STDDEV / (terms->noise_multiplier * distance);
+    return scale + ceil((terms->threshold - 1) * steps * (1 + 0x1p-48)) +
+           (double)terms->rows + 2;
+}
+
 enum status measurement_plan(struct measurement *measurement,
                              const struct statistics *statistics,
                              const struct measurement_terms *terms, struct error *error)
@@ -77,6 +89,7 @@ enum status measurement_plan(struct measurement *measurement,
         .distance = distance,
         .scale = scale,
         .deviation = GRID_NOISE_STDDEV / scale,
+        .cut = statistics_are_words(statistics) ? words_cut(scale, distance, terms) : 0,
     };
     return ST_OK;
 }
@@ -86,6 +99,10 @@ void measurement_mechanism(struct mechanism *m, const struct measurement_terms *
     mechanism_init(m, MECHANISM_JOINT_RELEASE, terms->relation,
                    (struct mechanism_run){1, terms->noise_multiplier, 1});
     m->unit = terms->unit;
+    if (terms->threshold == 0)
+        return;
+    m->kind = MECHANISM_DISCOVERY;
+    m->discovery = (struct mechanism_discovery){terms->threshold, terms->rows};
 }
 
 /* --- the pass --- */
@@ -109,9 +126,7 @@ static int64_t steps_of(double t, double scale)
     return (int64_t)rint(t * scale);
 }
 
-/* The share that row k of m adds to its bin: the shares are integers and add up to G.
- * Rows from m on add nothing. */
-static int64_t budget_share_of(double scale, uint32_t k, uint32_t m)
+int64_t measurement_share(double scale, uint32_t k, uint32_t m)
 {
     int64_t whole = (int64_t)scale;
     return k < m ? whole / m + (k < whole % m) : 0;
@@ -147,13 +162,13 @@ static void add_unit(const struct statistic *statistic, const struct matrix *mat
     case STATISTIC_QUANTILES:
         for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k)] +=
-                budget_share_of(scale, k, rows.count);
+                measurement_share(scale, k, rows.count);
         break;
     case STATISTIC_TABLE:
         for (uint32_t k = 0; k < rows.room; k++)
             slots[axis_bin(&axes[0], matrix, (uint64_t)rows.first + k) * axes[1].bins +
                   axis_bin(&axes[1], matrix, (uint64_t)rows.first + k)] +=
-                budget_share_of(scale, k, rows.count);
+                measurement_share(scale, k, rows.count);
         break;
     case STATISTIC_SUM:
     case STATISTIC_MEAN:
@@ -165,6 +180,7 @@ static void add_unit(const struct statistic *statistic, const struct matrix *mat
         slots[1] += steps_of(means.square, scale);
         break;
     case STATISTIC_MOMENTS: break; /* moments_sum */
+    case STATISTIC_WORDS: break;   /* word_counts.h */
     }
 }
 

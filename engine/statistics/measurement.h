@@ -10,6 +10,7 @@
  *   variance                      t, and 2 t^2 - 1
  *
  *   moments                       one vector, clipped as a whole (moments.h)
+ *   words                         1 to the count of its text (word_counts.h)
  *
  * each rounded to an integer unit by unit, so that sums are exact. A person's rows
  * together count as one: each row adds its share of 1 to its bin, and a number is the
@@ -54,6 +55,7 @@ struct measurement { /* public: planned before any record is read */
     double distance;  /* D, rounded up */
     double scale;     /* G, an integer */
     double deviation; /* of the noise of a count, in units: s0 / G */
+    double cut; /* of words: the least noisy count that is shown, in grid steps */
 };
 
 struct measurement_terms {
@@ -61,6 +63,8 @@ struct measurement_terms {
     enum privacy_unit unit;
     double noise_multiplier; /* > 0 */
     uint64_t units;          /* n, of the parts that are read */
+    double threshold;        /* of words, in units, > 1 */
+    uint32_t rows;           /* of words: the most rows of a unit */
 };
 
 /*   ST_INVALID  too little noise for this number of units, or too much noise for a grid
@@ -70,8 +74,12 @@ enum status measurement_plan(struct measurement *measurement,
                              const struct measurement_terms *terms,
                              struct error *error);
 
-/* The mechanism of a measurement with these terms. */
+/* The mechanism of a measurement with these terms: of words if they have a threshold. */
 void measurement_mechanism(struct mechanism *m, const struct measurement_terms *terms);
+
+/* The share that row k of m rows adds to its bin, in grid steps: the shares are integers
+ * and add up to scale. Rows from m on add nothing. */
+int64_t measurement_share(double scale, uint32_t k, uint32_t m);
 
 /* released[j] = (the sum of slot j + noise) / G, j in [0, slots). Nothing else is
  * released.

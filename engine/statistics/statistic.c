@@ -14,6 +14,7 @@ static const char *const kind_names[STATISTIC_KINDS] = {
     [STATISTIC_VARIANCE] = "variance",
     [STATISTIC_QUANTILES] = "quantiles",
     [STATISTIC_MOMENTS] = "moments",
+    [STATISTIC_WORDS] = "words",
 };
 
 const char *statistic_kind_name(enum statistic_kind kind)
@@ -61,6 +62,7 @@ size_t statistic_slots(const struct statistic *statistic)
     case STATISTIC_MEAN: return 1;
     case STATISTIC_VARIANCE: return 2;
     case STATISTIC_MOMENTS: return 2 * statistic->moments.count;
+    case STATISTIC_WORDS: return 0;
     }
     return 0;
 }
@@ -76,6 +78,11 @@ size_t statistics_slots(const struct statistics *statistics)
 bool statistics_are_moments(const struct statistics *statistics)
 {
     return statistics->count == 1 && statistics->items[0].kind == STATISTIC_MOMENTS;
+}
+
+bool statistics_are_words(const struct statistics *statistics)
+{
+    return statistics->count == 1 && statistics->items[0].kind == STATISTIC_WORDS;
 }
 
 size_t axis_bin(const struct axis *axis, const struct matrix *matrix, uint64_t record)
@@ -221,25 +228,48 @@ static enum status resolve_moments(struct statistics *statistics, size_t index,
     return ST_OK;
 }
 
+/* A discovery has a mechanism of its own, so nothing else is released with it. */
+static enum status resolve_words(struct statistics *statistics, size_t index,
+                                 const struct schema *schema, struct error *error)
+{
+    const struct place place = {.statistic = index};
+    struct error inner = {0};
+    struct axis *axis = &statistics->items[index].axes[0];
+    if (statistics->count > 1)
+        return refuse(&place, "kind", error,
+                      "words have a price of their own kind: ask for them in a request "
+                      "of their own");
+    if (stored_text_find(&axis->text, schema, axis->column, &inner) != ST_OK)
+        return refuse(&place, "column", error, inner.text);
+    return ST_OK;
+}
+
+static enum status resolve_one(struct statistics *statistics, size_t index,
+                               const struct schema *schema, struct error *error)
+{
+    struct statistic *statistic = &statistics->items[index];
+    enum status status = ST_OK;
+    if (statistic->kind == STATISTIC_MOMENTS)
+        return resolve_moments(statistics, index, schema, error);
+    if (statistic->kind == STATISTIC_WORDS)
+        return resolve_words(statistics, index, schema, error);
+    for (size_t k = 0; k < statistic->axis_count && status == ST_OK; k++) {
+        const struct place place = {index, k, statistic->axis_count > 1};
+        status =
+            resolve_axis(&statistic->axes[k], statistic->kind, schema, &place, error);
+    }
+    return status;
+}
+
 enum status statistics_resolve(struct statistics *statistics,
                                const struct schema *schema, struct error *error)
 {
     size_t slots = 0;
     for (size_t i = 0; i < statistics->count; i++) {
-        struct statistic *statistic = &statistics->items[i];
-        enum status resolved = statistic->kind == STATISTIC_MOMENTS
-                                   ? resolve_moments(statistics, i, schema, error)
-                                   : ST_OK;
-        if (resolved != ST_OK)
-            return resolved;
-        for (size_t k = 0; k < statistic->axis_count; k++) {
-            const struct place place = {i, k, statistic->axis_count > 1};
-            enum status status = resolve_axis(&statistic->axes[k], statistic->kind,
-                                              schema, &place, error);
-            if (status != ST_OK)
-                return status;
-        }
-        slots += statistic_slots(statistic);
+        enum status status = resolve_one(statistics, i, schema, error);
+        if (status != ST_OK)
+            return status;
+        slots += statistic_slots(&statistics->items[i]);
         if (slots > STATISTIC_SLOTS_MAX)
             return error_set_at(error, ST_INVALID, "/statistics",
                                 "would release more than %d numbers: name fewer bins",

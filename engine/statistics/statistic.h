@@ -10,6 +10,9 @@
  *   moments     means and deviations of all columns of numbers, clipped together; it is
  *               the only statistic of its request (moments.h)
  *
+ *   words       which texts a column holds, and how often, of those that are frequent;
+ *               it is the only statistic of its request (word_counts.h)
+ *
  * A bin is a declared value of the column, or [e_j, e_(j+1)) between two edges of its
  * numbers; the first and the last bin also take the numbers beyond them, so that every
  * record is in exactly one bin. The declared values and the edges are public, and all
@@ -40,8 +43,9 @@ enum statistic_kind {
     STATISTIC_VARIANCE,
     STATISTIC_QUANTILES,
     STATISTIC_MOMENTS,
+    STATISTIC_WORDS,
 };
-enum { STATISTIC_KINDS = STATISTIC_MOMENTS + 1 };
+enum { STATISTIC_KINDS = STATISTIC_WORDS + 1 };
 
 /* "histogram", "table", ...; statistic_kind_parse returns false and leaves kind
  * unchanged if text is no name. */
@@ -63,6 +67,7 @@ struct axis {      /* a column, and how its values are cut into bins */
     float *cuts; /* resolved: (bins - 1), the inner edges as they are stored; NULL: bins
                     * are values */
     struct stored_column stored; /* resolved */
+    struct stored_text text;     /* resolved, of words */
 };
 
 struct statistic {
@@ -93,12 +98,16 @@ enum status statistics_resolve(struct statistics *statistics,
                                const struct schema *schema, struct error *error);
 
 /* The number of numbers that a resolved statistic releases: bins, pairs of bins, 1 for
- * a sum or a mean, 2 for a variance, 2 for each feature of moments. */
+ * a sum or a mean, 2 for a variance, 2 for each feature of moments. The number of words
+ * is not known beforehand: it is 0 here. */
 size_t statistic_slots(const struct statistic *statistic);
 size_t statistics_slots(const struct statistics *statistics);
 
 /* Returns whether they are moments, which read only the part that is trained on. */
 bool statistics_are_moments(const struct statistics *statistics);
+
+/* Returns whether they are words: a discovery. */
+bool statistics_are_words(const struct statistics *statistics);
 
 /* The bin of a record on a resolved axis. */
 size_t axis_bin(const struct axis *axis, const struct matrix *matrix, uint64_t record);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/data/cell_text.h"
 #include "engine/data/encode.h"
 
 /* The name of the label in formats without columns. */
@@ -77,6 +78,26 @@ enum status stored_column_find(struct stored_column *stored,
     return ST_OK;
 }
 
+enum status stored_text_find(struct stored_text *stored, const struct schema *schema,
+                             const char *name, struct error *error)
+{
+    uint32_t first = schema_features(schema);
+    for (size_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        if (strcmp(column->name, name) == 0 && column->text_bytes > 0) {
+            *stored = (struct stored_text){first, column->text_bytes};
+            return ST_OK;
+        }
+        if (strcmp(column->name, name) == 0)
+            return error_set(error, ST_INVALID,
+                             "column \"%.60s\": its texts are not stored; a hashed "
+                             "column stores them if it declares text_bytes",
+                             name);
+        first += cell_text_floats(column->text_bytes);
+    }
+    return error_set(error, ST_INVALID, "the dataset has no column \"%.60s\"", name);
+}
+
 bool stored_column_is_number(const struct stored_column *stored)
 {
     return stored->values == 0;
@@ -91,7 +112,7 @@ float stored_column_map(const struct stored_column *stored, double value)
 static const float *row_of(const struct matrix *matrix, uint64_t record)
 {
     CHECK(matrix->element == ELEMENT_F32);
-    return (const float *)matrix->rows + record * matrix->features;
+    return matrix_stored_row(matrix, record);
 }
 
 float stored_column_number(const struct stored_column *stored,

@@ -13,6 +13,8 @@
  *                     like a numeric column
  *   "label"           the label of every other format, in the same way
  *   csv ignored, privacy_id   not stored: no statistics
+ *   texts             of a hashed column that declares text_bytes: only discoveries read
+ *                     them
  *
  * Features of formats without columns (pixels, indices) have no names, and are not
  * columns here. A missing cell was imported as the column's default, or as the middle of
@@ -50,6 +52,16 @@ struct stored_column {
 enum status stored_column_find(struct stored_column *stored,
                                const struct schema *schema, const char *name,
                                struct error *error);
+
+struct stored_text { /* the texts of a column's cells (cell_text.h) */
+    uint32_t first;  /* float of a stored row */
+    uint32_t bytes;  /* of a text */
+};
+
+/* Finds the stored texts of the column of that name.
+ *   ST_INVALID  there is no such column, or it stores no texts */
+enum status stored_text_find(struct stored_text *stored, const struct schema *schema,
+                             const char *name, struct error *error);
 
 /* Returns whether the column holds numbers, which have a range. */
 bool stored_column_is_number(const struct stored_column *stored);

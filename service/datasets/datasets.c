@@ -348,6 +348,7 @@ enum status datasets_declare_anew(struct datasets *datasets, struct store_tx *tx
     dataset->info.detail.proposal =
         renewal->proposal != NULL ? *renewal->proposal : info.detail.proposal;
     dataset->info.detail.regrant = info.detail.regrant;
+    dataset->info.detail.words = info.detail.words;
     dataset->info.is_fetched = info.is_fetched;
     enum status status =
         dataset_record_write(tx, dataset, &dataset->info, ROW_DECLARE, error);
@@ -372,10 +373,12 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
     }
     const struct proposal proposal = change->info.detail.proposal;
     const struct proposal regrant = change->info.detail.regrant;
+    const struct proposal words = change->info.detail.words;
     change->info.state = info->state;
     change->info.detail = info->detail;
     change->info.detail.proposal = proposal;
     change->info.detail.regrant = regrant;
+    change->info.detail.words = words;
     change->info.has_sha256 = info->has_sha256;
     memcpy(change->info.sha256, info->sha256, SHA256_SIZE);
     return change_write_take(change, tx, error);
@@ -390,16 +393,25 @@ enum status dataset_mark_fetched(struct datasets *datasets, struct store_tx *tx,
     return change_write_take(change, tx, error);
 }
 
+/* Returns the place of a proposal of that kind. */
+static struct proposal *place_of(struct dataset_detail *detail,
+                                 const struct proposal *proposal)
+{
+    if (proposal_is_words(proposal))
+        return &detail->words;
+    return proposal_is_further(proposal) ? &detail->regrant : &detail->proposal;
+}
+
 enum status dataset_propose(struct datasets *datasets, struct store_tx *tx,
                             struct dataset *dataset, const struct proposal *proposal,
                             struct error *error)
 {
     struct change *change = change_create(datasets, dataset);
     dataset_read(datasets, dataset, &change->info);
-    CHECK(proposal_is_further(proposal));
-    CHECK(proposal_state_at(&change->info.detail.regrant, proposal->propose_ms) !=
-          PROPOSAL_PENDING);
-    change->info.detail.regrant = *proposal;
+    struct proposal *before = place_of(&change->info.detail, proposal);
+    CHECK(before != &change->info.detail.proposal);
+    CHECK(proposal_state_at(before, proposal->propose_ms) != PROPOSAL_PENDING);
+    *before = *proposal;
     return change_write_take(change, tx, error);
 }
 
@@ -409,11 +421,21 @@ enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
 {
     struct change *change = change_create(datasets, dataset);
     dataset_read(datasets, dataset, &change->info);
-    struct proposal *before = proposal_is_further(decided)
-                                  ? &change->info.detail.regrant
-                                  : &change->info.detail.proposal;
+    struct proposal *before = place_of(&change->info.detail, decided);
     CHECK(before->state == PROPOSAL_PENDING);
     *before = *decided;
+    return change_write_take(change, tx, error);
+}
+
+enum status dataset_use_words(struct datasets *datasets, struct store_tx *tx,
+                              struct dataset *dataset, const struct survey_id *run,
+                              struct error *error)
+{
+    struct change *change = change_create(datasets, dataset);
+    dataset_read(datasets, dataset, &change->info);
+    struct proposal *words = &change->info.detail.words;
+    CHECK(words->state == PROPOSAL_APPROVED && words->words.statistics.text[0] == '\0');
+    words->words.statistics = *run;
     return change_write_take(change, tx, error);
 }
 

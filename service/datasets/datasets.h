@@ -139,8 +139,8 @@ enum status dataset_move(struct datasets *datasets, struct store_tx *tx,
 enum status dataset_mark_fetched(struct datasets *datasets, struct store_tx *tx,
                                  struct dataset *dataset, struct error *error);
 
-/* Records that a further epoch of the budget is proposed. Precondition: none is
- * pending.
+/* Records that a further epoch of the budget, or a discovery, is proposed.
+ * Precondition: none is pending.
  *   ST_IO  the store is poisoned */
 enum status dataset_propose(struct datasets *datasets, struct store_tx *tx,
                             struct dataset *dataset, const struct proposal *proposal,
@@ -151,6 +151,13 @@ enum status dataset_propose(struct datasets *datasets, struct store_tx *tx,
 enum status dataset_decide(struct datasets *datasets, struct store_tx *tx,
                            struct dataset *dataset, const struct proposal *decided,
                            struct error *error);
+
+/* Records the run that uses the approval of a discovery, which no other run can use
+ * then. Precondition: it is approved, and was not used.
+ *   ST_IO  the store is poisoned */
+enum status dataset_use_words(struct datasets *datasets, struct store_tx *tx,
+                              struct dataset *dataset, const struct survey_id *run,
+                              struct error *error);
 
 /* Returns how many datasets are being imported or wait for that. */
 size_t datasets_importing(struct datasets *datasets);

@@ -29,16 +29,19 @@ struct found {
     struct proposal proposal; /* NONE: there is no such grant */
 };
 
-/* A dataset has two places for proposals: one for the grant that it declares, one for
- * the last further epoch of its budget. */
-enum { PLACES = 2 };
+/* A dataset has three places for proposals: one for the grant that it declares, one for
+ * the last further epoch of its budget, one for the last discovery. */
+enum { PLACE_DECLARED, PLACE_FURTHER, PLACE_WORDS, PLACES };
 
 static struct found grant_at(struct datasets *datasets, size_t place)
 {
     struct found found = {.dataset = datasets_at(datasets, place / PLACES)};
     dataset_read(datasets, found.dataset, &found.info);
-    found.proposal =
-        place % PLACES == 0 ? found.info.detail.proposal : found.info.detail.regrant;
+    switch (place % PLACES) {
+    case PLACE_DECLARED: found.proposal = found.info.detail.proposal; break;
+    case PLACE_FURTHER: found.proposal = found.info.detail.regrant; break;
+    default: found.proposal = found.info.detail.words; break;
+    }
     return found;
 }
 
@@ -66,7 +69,7 @@ static enum acknowledged needed_by(struct daemon_state *context,
                                    const struct dataset_spec *spec)
 {
     enum acknowledged needed = ACKNOWLEDGED_NOTHING;
-    if (spec->is_public ||
+    if (spec->is_public || proposal_is_words(proposal) ||
         proposal_state_at(proposal, clock_wall_ms()) != PROPOSAL_PENDING)
         return ACKNOWLEDGED_NOTHING;
     if (!proposal_is_further(proposal))
@@ -84,7 +87,7 @@ static char *grant_text(struct daemon_state *context, const struct proposal *pro
     struct grant granted;
     const struct dataset_spec *spec = dataset_spec(dataset);
     const int64_t now_ms = clock_wall_ms();
-    bool replaces = !proposal_is_further(proposal) &&
+    bool replaces = !proposal_is_further(proposal) && !proposal_is_words(proposal) &&
                     proposal_state_at(proposal, now_ms) == PROPOSAL_PENDING &&
                     dataset_declare_granted(context, &spec->id, &granted);
     return proposal_render(proposal, spec, replaces ? &granted : NULL,
@@ -180,7 +183,7 @@ struct decision {
 };
 
 /* Grants what was proposed, in the name of the proposer. A public dataset has no
- * budget. */
+ * budget. A discovery is charged when it is run. */
 static enum status grant(struct daemon_state *context, struct store_tx *tx,
                          const struct decision *decision, struct error *error)
 {
@@ -192,7 +195,8 @@ static enum status grant(struct daemon_state *context, struct store_tx *tx,
     const struct ledger_promise promise = {
         &spec->id, is_further ? &decided->further : &spec->grant, &proposer,
         &decided->decision};
-    if (spec->is_public || decided->state != PROPOSAL_APPROVED)
+    if (spec->is_public || decided->state != PROPOSAL_APPROVED ||
+        proposal_is_words(decided))
         return ST_OK;
     return is_further
                ? regrant_make(context, tx, &promise, decision->acknowledged, error)

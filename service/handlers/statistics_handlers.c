@@ -8,6 +8,7 @@
 #include "service/handlers/handlers.h"
 #include "service/handlers/survey_creation.h"
 #include "service/handlers/survey_reading.h"
+#include "service/handlers/words_approval.h"
 #include "service/planning/plan_refusal.h"
 #include "service/planning/statistics_plan.h"
 #include "service/planning/usable_dataset.h"
@@ -107,8 +108,16 @@ enum status handle_statistics_create(struct daemon_state *context,
                                      struct request *request, struct error *error)
 {
     struct statistics_plan plan = {0};
+    struct dataset *approved = NULL;
+    bool waits = false;
     enum status status = make_plan(context, request, &plan, error);
-    if (status == ST_OK) {
+    if (status == ST_OK && words_approval_is_asked(context, request, &plan)) {
+        words_approval_find(context, &plan, &approved);
+        waits = approved == NULL;
+    }
+    if (waits)
+        status = words_approval_propose(context, request, &plan, error);
+    if (status == ST_OK && !waits) {
         struct survey_creation creation = {
             .context = context,
             .request = request,
@@ -117,6 +126,7 @@ enum status handle_statistics_create(struct daemon_state *context,
             .folder = "/v1/statistics/",
             .algorithm = "statistics",
             .epsilon = plan.figure.epsilon,
+            .approved = approved,
             .plan = &plan,
             .guarantee = guarantee_of,
             .render = survey_render};

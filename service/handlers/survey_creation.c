@@ -11,6 +11,7 @@
 #include "service/audit/audit_event.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/idempotency.h"
+#include "service/http/stale_read_retry.h"
 #include "service/peers/run_claims.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
@@ -97,6 +98,21 @@ static enum status insert(struct survey_creation *creation, struct store_tx *tx,
     return status;
 }
 
+/* Uses up the approval that the survey needs. Another daemon may have used it since the
+ * request was read. */
+static enum status use_approval(const struct survey_creation *creation,
+                                struct store_tx *tx, struct error *error)
+{
+    if (creation->approved == NULL)
+        return ST_OK;
+    enum status status =
+        stale_read_retry_check(creation->context, creation->request, error);
+    return status == ST_OK
+               ? dataset_use_words(creation->context->datasets, tx, creation->approved,
+                                   &creation->survey_take->id, error)
+               : status;
+}
+
 static enum status create_in(struct survey_creation *creation, struct store_tx *tx,
                              char **body, struct error *error)
 {
@@ -105,7 +121,9 @@ static enum status create_in(struct survey_creation *creation, struct store_tx *
     struct ledger_entry_name entry = {0};
     snprintf(location, sizeof location, "%s%s", creation->folder,
              creation->survey_take->id.text);
-    enum status status = reserve(creation, tx, &entry, error);
+    enum status status = use_approval(creation, tx, error);
+    if (status == ST_OK)
+        status = reserve(creation, tx, &entry, error);
     if (status == ST_OK)
         status = append_to_audit_trail(creation, tx, error);
     if (status == ST_OK)

@@ -1,9 +1,11 @@
 #include "service/planning/statistics_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accountant/ledger/ledger.h"
+#include "accountant/mechanisms/discovery.h"
 #include "api/requests/job_defaults.h"
 #include "api/views/statistics_view.h"
 #include "base/check.h"
@@ -11,6 +13,9 @@
 #include "service/jobs/statistics_runs.h"
 #include "service/planning/usable_dataset.h"
 #include "service/process/daemon_state.h"
+
+/* Any threshold, until the noise is known that the right one depends on. */
+static const double THRESHOLD_UNKNOWN = 2;
 
 void statistics_plan_fini(struct statistics_plan *plan)
 {
@@ -25,6 +30,33 @@ const char *statistics_plan_target(const struct statistics_plan *plan)
     return plan->request.has_epsilon ? "/privacy/epsilon" : "/privacy/noise_multiplier";
 }
 
+/* A discovery has two deltas: its curve is converted at one, and the other is taken from
+ * what the grant sets aside. */
+static enum status resolve_words(struct statistics_plan *plan,
+                                 const struct dataset_spec *spec, struct error *error)
+{
+    const struct grant *grant = &spec->grant;
+    double curve_delta = grant_curve_delta(grant);
+    if (grant->discovery_delta == 0)
+        return error_set_at(error, ST_INVALID, "/dataset",
+                            "the grant of \"%s\" sets no delta aside for discoveries: "
+                            "only a dataset that is declared with "
+                            "\"discovery_delta\" sells words",
+                            spec->id.text);
+    if (plan->request.delta == 0)
+        plan->request.delta = curve_delta;
+    if (plan->request.delta > curve_delta)
+        return error_set_at(error, ST_INVALID, "/privacy/delta",
+                            "must be at most what discoveries leave of the dataset's, "
+                            "%.10g",
+                            curve_delta);
+    if (plan->request.discovery_delta > grant->discovery_delta)
+        return error_set_at(error, ST_INVALID, "/privacy/discovery_delta",
+                            "must be at most the dataset's, %.10g",
+                            grant->discovery_delta);
+    return statistics_resolve(&plan->request.statistics, &spec->schema, error);
+}
+
 /* Checks what the dataset and its grant allow, and finds the columns. */
 static enum status resolve(struct statistics_plan *plan, struct error *error)
 {
@@ -33,6 +65,8 @@ static enum status resolve(struct statistics_plan *plan, struct error *error)
         return error_set_at(error, ST_DATASET_PUBLIC, "/dataset",
                             "\"%s\" is public: its records are everybody's to count",
                             spec->id.text);
+    if (statistics_are_words(&plan->request.statistics))
+        return resolve_words(plan, spec, error);
     if (plan->request.delta == 0)
         plan->request.delta = spec->grant.delta;
     if (plan->request.delta > spec->grant.delta)
@@ -58,6 +92,21 @@ static enum status find_units(struct statistics_plan *plan,
                                       error);
 }
 
+/* Finds the threshold of a discovery at its noise, and makes its mechanism again. */
+static enum status find_threshold(struct statistics_plan *plan,
+                                  struct measurement_terms *terms, struct error *error)
+{
+    double delta = filter_delta_round_down(plan->request.discovery_delta);
+    terms->threshold = delta > 0 ? discovery_threshold(&plan->mechanism, delta)
+                                 : (double)INFINITY;
+    if (isinf(terms->threshold))
+        return error_set(error, ST_INVALID,
+                         "no threshold below 2^32 has so small a discovery_delta");
+    mechanism_fini(&plan->mechanism);
+    measurement_mechanism(&plan->mechanism, terms);
+    return ST_OK;
+}
+
 /* Finds the noise multiplier that meets the target, the mechanism at that noise, and
  * its price. */
 static enum status calibrate(struct statistics_plan *plan,
@@ -74,6 +123,8 @@ static enum status calibrate(struct statistics_plan *plan,
         if (status == ST_OK)
             measurement_mechanism(&plan->mechanism, terms);
     }
+    if (status == ST_OK && terms->threshold > 0)
+        status = find_threshold(plan, terms, error);
     if (status == ST_OK)
         status =
             figure_epsilon(&plan->figure, &plan->mechanism, 1, request->delta, error);
@@ -98,6 +149,12 @@ enum status statistics_plan_price(struct statistics_plan *plan,
     const struct grant *grant = &dataset_spec(plan->dataset)->grant;
     struct measurement_terms terms = {
         .relation = grant->relation, .unit = grant->unit, .units = units};
+    if (statistics_are_words(&plan->request.statistics)) {
+        terms.threshold = THRESHOLD_UNKNOWN;
+        terms.rows = grant->unit == PRIVACY_UNIT_PERSON
+                         ? schema_rows_kept(&dataset_spec(plan->dataset)->schema)
+                         : 1;
+    }
     status = calibrate(plan, &terms, &inner);
     if (status == ST_OK)
         status = measurement_plan(&plan->measurement, &plan->request.statistics, &terms,

@@ -44,10 +44,29 @@ static enum status authorise(struct daemon_state *context,
     return status;
 }
 
+/* Finds the frequent texts of a column, and returns the text of the answers. */
+static enum status discover(const struct statistics_run *survey,
+                            const struct matrix *matrix, char **answers,
+                            struct error *error)
+{
+    struct word_counts words = {0};
+    const struct statistic *statistic = &survey->statistics.items[0];
+    enum status status = word_counts_run(&words, &survey->measurement, statistic,
+                                         matrix, NULL, &survey->stop, error);
+    if (status == ST_OK)
+        *answers = statistics_words_render(statistic, &survey->mechanism, &words);
+    word_counts_fini(&words);
+    if (status == ST_OK && *answers == NULL)
+        return error_set(error, ST_NO_MEMORY, "no memory for the answers");
+    return status;
+}
+
 /* Measures the records, and returns the text of the released answers. */
 static enum status measure(struct daemon_state *context, struct statistics_run *survey,
                            struct matrix *matrix, char **answers, struct error *error)
 {
+    if (statistics_are_words(&survey->statistics))
+        return discover(survey, matrix, answers, error);
     double *released = calloc(survey->measurement.slots, sizeof *released);
     const struct dataset *dataset =
         datasets_find(context->datasets, survey->dataset.text);

@@ -36,7 +36,7 @@ static inline double bit_divergence(double a, struct bit bit)
 
 static inline struct curve bit_curve(struct bit bit)
 {
-    struct curve curve;
+    struct curve curve = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         curve.at[i] = fmax(0, bit_divergence(curve_orders[i], bit));
         if (curve.at[i] < 0x1p12)

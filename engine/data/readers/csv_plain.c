@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/data/cell_text.h"
 #include "engine/data/decimal.h"
 #include "engine/data/readers/persons.h"
 
@@ -20,14 +21,20 @@ enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
                                 .encoders = encoders,
                                 .cells = schema->column_count,
                                 .places = places};
+    size_t texts = schema_features(schema);
     plain->offsets = calloc(schema->column_count, sizeof *plain->offsets);
-    if (plain->offsets == NULL)
+    plain->texts = calloc(schema->column_count, sizeof *plain->texts);
+    if (plain->offsets == NULL || plain->texts == NULL) {
+        csv_plain_fini(plain);
         return error_set(error, ST_NO_MEMORY, "no memory for the columns");
+    }
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         plain->offsets[i] = features;
         if (schema_is_feature(column))
             features += schema_column_features(column);
+        plain->texts[i] = texts;
+        texts += cell_text_floats(column->text_bytes);
     }
     return ST_OK;
 }
@@ -35,7 +42,19 @@ enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
 void csv_plain_fini(struct csv_plain *plain)
 {
     free(plain->offsets);
+    free(plain->texts);
     *plain = (struct csv_plain){0};
+}
+
+enum status csv_plain_encode(const struct csv_plain *plain, size_t column, float *row,
+                             struct cell cell, struct error *error)
+{
+    const struct encoder *encoder = &plain->encoders[column];
+    enum status status =
+        encoder_features(encoder, row + plain->offsets[column], cell, error);
+    if (status == ST_OK && plain->schema->columns[column].text_bytes > 0)
+        encoder_text(encoder, row + plain->texts[column], cell);
+    return status;
 }
 
 enum status csv_target_encode(struct csv_target *target, enum task task,
@@ -102,7 +121,8 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     *text = cell_end(record, *text);
     cell.size = (size_t)(*text - cell.text);
     if (schema_is_feature(declared))
-        return encoder_features(encoder, out, cell, NULL) == ST_OK;
+        return csv_plain_encode(record->plain, column, record->features, cell, NULL) ==
+               ST_OK;
     if (declared->kind == COLUMN_LABEL)
         return csv_target_encode(record->target, record->plain->schema->task, encoder,
                                  cell, NULL) == ST_OK;

@@ -71,9 +71,7 @@ static enum status add_cell(struct csv *csv, size_t column, float *features,
     const struct column *declared = &csv->reading->schema->columns[column];
     const struct cell cell = csv->cells[column].cell;
     if (schema_is_feature(declared))
-        return encoder_features(&csv->encoders[column],
-                                features + csv->plain.offsets[column], cell,
-                                &csv->reason);
+        return csv_plain_encode(&csv->plain, column, features, cell, &csv->reason);
     if (declared->kind == COLUMN_LABEL)
         return csv_target_encode(target, csv->reading->schema->task,
                                  &csv->encoders[column], cell, &csv->reason);

@@ -42,6 +42,7 @@ static enum status copy_columns(struct csv_rows *rows, const struct schema *sche
         return ST_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         rows->schema.columns[i] = schema->columns[i];
+        rows->schema.columns[i].text_bytes = 0; /* a model reads features only */
         if (!schema_is_feature(&schema->columns[i]))
             rows->schema.columns[i].kind = COLUMN_IGNORED;
     }

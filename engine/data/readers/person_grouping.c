@@ -221,6 +221,7 @@ static enum status write_grouped(struct grouping *grouping,
 {
     const struct matrix *from = &grouping->read;
     const struct matrix_shape shape = {.features = from->features,
+                                       .texts = from->texts,
                                        .classes = from->classes,
                                        .element = from->element,
                                        .scale = from->scale};

@@ -25,6 +25,7 @@ enum status reading_begin(struct reading *reading, enum element element)
 {
     const struct schema *schema = reading->schema;
     struct matrix_shape shape = {.features = schema_features(schema),
+                                 .texts = schema_text_floats(schema),
                                  .classes = schema->classes,
                                  .element = element,
                                  .scale = 1};

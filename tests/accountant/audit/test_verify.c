@@ -294,7 +294,7 @@ static void a_curve_that_is_not_its_price_is_found(void **state)
 static void append_reserve(struct kit *kit, unsigned job, const struct mechanism *m,
                            int64_t time_ms)
 {
-    struct curve charge;
+    struct curve charge = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     struct ledger_entry_name head;
     struct job_id id = kit_job(job);
@@ -359,9 +359,9 @@ static void a_budget_that_both_overspend_is_found(void **state)
 static void append_grant(struct kit *kit, uint64_t epoch)
 {
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
-                                PRIVACY_UNIT_RECORD};
+                                PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
-    struct curve capacity;
+    struct curve capacity = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     struct ledger_entry_name head;
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);

@@ -76,7 +76,7 @@ static void every_field_is_in_the_hash(void **state)
 static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 {
     (void)state;
-    struct curve given, back;
+    struct curve given = {0}, back = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         given.at[i] = 2.385 * (double)i;
@@ -98,10 +98,10 @@ static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 static void the_texts_are_these_and_are_read_back(void **state)
 {
     (void)state;
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
                  grant_back;
     struct filter filter, filter_back;
-    struct curve capacity;
+    struct curve capacity = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
@@ -153,10 +153,10 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
 {
     (void)state;
     struct grant grant = {RELATION_REPLACE_ONE, 2, 1e-5, 0, {0, 0},
-                          PRIVACY_UNIT_PERSON},
+                          PRIVACY_UNIT_PERSON, 0},
                  back;
     struct filter filter, filter_back;
-    struct curve capacity;
+    struct curve capacity = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
@@ -204,10 +204,10 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         {"bob", "\\"},
     };
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
-                                PRIVACY_UNIT_RECORD};
+                                PRIVACY_UNIT_RECORD, 0};
     struct grant grant_back;
     struct filter filter, filter_back;
-    struct curve capacity;
+    struct curve capacity = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
@@ -238,11 +238,11 @@ static void a_grant_names_the_one_that_it_replaces(void **state)
     (void)state;
     const struct grant_approval approval = {"bob", "a typo, \"replaces\":3"};
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0.25, 7},
-                                PRIVACY_UNIT_RECORD};
+                                PRIVACY_UNIT_RECORD, 0};
     struct grant grant_back;
     struct grant_approval back;
     struct filter filter, filter_back;
-    struct curve capacity;
+    struct curve capacity = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE];
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
@@ -403,7 +403,7 @@ static void a_commit_is_read_in_its_rendered_form_alone(void **state)
 static void what_is_released_never_exceeds_the_rest(void **state)
 {
     (void)state;
-    struct curve held, committed, released;
+    struct curve held = {0}, committed = {0}, released = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         held.at[i] = 0.1 * (double)(i + 1);
         committed.at[i] = 0.03 * (double)(i + 1);

@@ -79,18 +79,18 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
     (void)state;
     struct kit kit = kit_open(":memory:");
     static const struct grant bad[] = {
-        {RELATION_ZERO_OUT, 0, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, -1.5, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, NAN, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, 0, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, 1, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, NAN, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, 1e-5, 10.5, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 2, 1e-5, -2, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 1e-4, 1e-9, 0, {0, 0}, PRIVACY_UNIT_RECORD},
+        {RELATION_ZERO_OUT, 0, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, -1.5, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 1000.5, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, NAN, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, INFINITY, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, 0, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, 1, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, NAN, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, 1e-5, 10.5, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 2, 1e-5, -2, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 1e-4, 1e-9, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
     };
     struct dataset_id id = kit_dataset("a");
     struct store_tx *tx = kit_begin(&kit);
@@ -103,7 +103,7 @@ static void grants_without_a_row_or_a_range_are_refused(void **state)
             ST_INVALID);
     assert_int_equal(store_commit(tx, NULL), ST_OK);
     struct dataset_id nowhere = kit_dataset("nowhere");
-    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD};
+    struct grant good = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0};
     tx = kit_begin(&kit);
     assert_int_equal(
         ledger_grant(kit.ledger, tx,
@@ -310,7 +310,7 @@ static enum status grant_to(struct kit *kit, const char *dataset,
                             enum privacy_unit unit)
 {
     struct dataset_id id = kit_dataset(dataset);
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, unit};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, unit, 0};
     struct store_tx *tx = kit_begin(kit);
     enum status status = kit_dataset_row(tx, dataset);
     if (status == ST_OK)
@@ -361,7 +361,7 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     struct dataset_id a = kit_dataset("a"), b = kit_dataset("b");
     struct job_id jobs[3] = {kit_job(1), kit_job(2), kit_job(3)};
     struct mechanism m = kit_gaussian(4, 1);
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0};
     struct ledger_entry_name entry, before, after;
     struct balance balance;
     kit_grant(&kit, "a", 2, 1e-5, 0);
@@ -424,7 +424,7 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     struct job_id jobs[2] = {kit_job(1), kit_job(2)};
     struct mechanism m = kit_gaussian(23.85, 1);
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
-                                PRIVACY_UNIT_RECORD};
+                                PRIVACY_UNIT_RECORD, 0};
     struct ledger_entry_name entry;
     struct store_tx *tx = kit_begin(&kit);
     kit_dataset_row(tx, "a");

@@ -58,7 +58,7 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
 
     struct filter filter;
     struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
-                          PRIVACY_UNIT_RECORD};
+                          PRIVACY_UNIT_RECORD, 0};
     static const struct curve nothing = {0};
     struct curve spent = bit_curve(first), charge_low = bit_curve(low),
                  charge_high = bit_curve(high);
@@ -119,7 +119,7 @@ static void leaf(struct game *game, double p, double q, const struct curve *spen
         high = 0;
     for (int i = 0; i < 26 && high > 0; i++) {
         double mu = (low + high) / 2;
-        struct curve charge;
+        struct curve charge = {0};
         for (size_t j = 0; j < CURVE_ORDERS; j++)
             charge.at[j] = curve_orders[j] * mu * mu / 2;
         if (game_fits(game, spent, &charge))
@@ -154,7 +154,7 @@ static double worst(bool naive, int games, uint64_t seed)
     static const struct curve nothing = {0};
     struct dice dice = {.stream = stream_create(), .key = {(uint8_t)seed}};
     struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
-                          PRIVACY_UNIT_RECORD};
+                          PRIVACY_UNIT_RECORD, 0};
     double most = 0;
     for (int i = 0; i < games; i++) {
         struct game game = {.dice = &dice, .naive = naive};

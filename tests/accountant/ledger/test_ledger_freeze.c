@@ -75,7 +75,7 @@ static enum status regrant(struct scene *scene, const char *name, double epsilon
 {
     struct store_tx *tx = kit_begin(&scene->kit);
     struct dataset_id id = kit_dataset(name);
-    struct grant grant = {relation, epsilon, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD};
+    struct grant grant = {relation, epsilon, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0};
     return kit_end(tx, ledger_regrant(scene->kit.ledger, tx,
                                       &(struct ledger_promise){&id, &grant,
                                                                &principal_local, NULL},
@@ -93,7 +93,7 @@ static void a_new_epoch_divides_nothing_anew(void **state)
     assert_true(use_head(&scene));
     struct dataset_id id = kit_dataset("a");
     const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0.1, 0},
-                                PRIVACY_UNIT_RECORD};
+                                PRIVACY_UNIT_RECORD, 0};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     struct store_tx *tx = kit_begin(&scene.kit);
     struct error error = {0};

@@ -50,7 +50,7 @@ static struct mechanism model_mechanism(const struct model_job *job)
 
 static struct curve model_charge(const struct model_job *job, uint64_t steps)
 {
-    struct curve curve;
+    struct curve curve = {0};
     struct mechanism m = model_mechanism(job);
     assert_int_equal(filter_charge(&curve, &m, steps, NULL), ST_OK);
     mechanism_fini(&m);
@@ -202,7 +202,7 @@ static bool step_grant(struct run *run, const struct step *step)
 {
     int dataset = step->what.dataset;
     struct grant grant = {RELATION_ZERO_OUT,  dataset == 0 ? 2 : 1, 1e-5, 0, {0, 0},
-                          PRIVACY_UNIT_RECORD};
+                          PRIVACY_UNIT_RECORD, 0};
     enum status expected = run->model.granted[dataset] ? ST_ALREADY_EXISTS : ST_OK;
     if (kit_grant(run->kit, dataset_name(dataset), grant.epsilon, grant.delta, 0) !=
         expected)

@@ -20,7 +20,7 @@ static struct kit kit_divided(void)
     struct kit kit = kit_open(":memory:");
     struct store_tx *tx = kit_begin(&kit);
     struct dataset_id id = kit_dataset("a");
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, tenth, PRIVACY_UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, tenth, PRIVACY_UNIT_RECORD, 0};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     assert_int_equal(kit_dataset_row(tx, "a"), ST_OK);
     assert_int_equal(kit_end(tx, ledger_grant(kit.ledger, tx, &promise, NULL)), ST_OK);
@@ -344,9 +344,9 @@ static void a_dataset_is_divided_once(void **state)
 {
     (void)state;
     struct kit kit = kit_divided();
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.2, 3}, PRIVACY_UNIT_RECORD};
+    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.2, 3}, PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
-    struct curve capacity;
+    struct curve capacity = {0};
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     forge(&kit, "GRANT", "", entry_grant_render(&grant, &filter, NULL, 0), &capacity);
@@ -362,7 +362,7 @@ static void an_entry_past_the_capacity_of_one_part_is_found(void **state)
     struct kit kit = kit_divided();
     const struct reading holdout = most_of(2, PARTS_HOLDOUT);
     struct mechanism m = kit_gaussian(2.9, 1);
-    struct curve charge;
+    struct curve charge = {0};
     struct job_id job = kit_job(3);
     assert_int_equal(take(&kit, "a", &holdout), ST_OK);
     assert_int_equal(filter_charge(&charge, &m, 1, NULL), ST_OK);

@@ -51,7 +51,7 @@ static void append_reserve(struct kit *kit, unsigned job, const struct mechanism
 
 static struct curve scaled(const struct curve *curve, double factor)
 {
-    struct curve out;
+    struct curve out = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         out.at[i] = factor * curve->at[i];
     return out;
@@ -66,7 +66,7 @@ static enum status append_commit(struct kit *kit, struct commit commit,
                                  struct error *error)
 {
     struct mechanism m = kit_gaussian(23.85, 10);
-    struct curve held, charge, rest;
+    struct curve held = {0}, charge = {0}, rest = {0};
     uint8_t bytes[ENTRY_CURVE_SIZE], released[ENTRY_CURVE_SIZE];
     struct entry_commit meta = {.reserve_seq = 2, .steps = commit.steps};
     struct job_id id = kit_job(1);
@@ -143,7 +143,7 @@ static void a_reserve_without_a_price_is_charged_whole(void **state)
     (void)state;
     struct kit kit = kit_with_grant();
     struct mechanism m = kit_gaussian(0.01, 10);
-    struct curve held, unpriced;
+    struct curve held = {0}, unpriced = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         held.at[i] = filter_round_up(0.003 * curve_orders[i]);
     assert_int_equal(filter_charge(&unpriced, &m, 4, NULL), ST_INVALID);
@@ -163,7 +163,7 @@ static void a_commit_is_at_most_its_reserve(void **state)
     (void)state;
     struct kit kit = kit_with_grant();
     struct mechanism m = kit_gaussian(23.85, 10);
-    struct curve price, held;
+    struct curve price = {0}, held = {0};
     assert_int_equal(filter_charge(&price, &m, 10, NULL), ST_OK);
     held = scaled(&price, 0.5);
     append_reserve(&kit, 1, &m, &held);

@@ -126,7 +126,7 @@ static void delta_is_at_most_the_total_variation_and_one(void **state)
 static void a_curve_is_converted_at_its_best_order(void **state)
 {
     (void)state;
-    struct curve curve;
+    struct curve curve = {0};
     double order = 0, least = INFINITY, where = 0;
     for (size_t i = 0; i < CURVE_ORDERS; i++) {
         curve.at[i] = curve_orders[i] * 0.0125;

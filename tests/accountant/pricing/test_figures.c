@@ -215,7 +215,7 @@ static void uneven_noise_is_not_its_mean(void **state)
     for (int t = 1; t <= 1000; t++)
         runs[t - 1] = (struct mechanism_run){0.01, 1.5 * pow((20 + t) / 21.0, 0.25), 1};
     struct mechanism m = one(runs);
-    struct curve curve;
+    struct curve curve = {0};
     m.run_count = 1000;
     assert_int_equal(curve_of(&curve, &m, 1000, NULL), ST_OK);
     assert_close(curve.at[curve_order_index(2)], 0.0120356066, 1e-8);

@@ -26,7 +26,7 @@ static bool fresh(struct balance *balance, double epsilon, double order)
 {
     struct filter filter;
     struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, order, {0, 0},
-                          PRIVACY_UNIT_RECORD};
+                          PRIVACY_UNIT_RECORD, 0};
     memset(balance, 0, sizeof *balance);
     if (filter_of(&filter, &grant, NULL) != ST_OK)
         return false;
@@ -135,7 +135,7 @@ static void homogeneous_work_gets_nearly_the_steps_of_the_best_order(void **stat
         double epsilon = budgets[i / 16], ours = 0, best = 0;
         struct balance balance;
         struct mechanism m;
-        struct curve step;
+        struct curve step = {0};
         mechanism_init(&m, MECHANISM_SAMPLED_GAUSSIAN, RELATION_ZERO_OUT,
                        (struct mechanism_run){rates[i % 4], sigmas[i / 4 % 4], 1});
         assert_int_equal(filter_charge(&step, &m, 1, NULL), ST_OK);

@@ -13,7 +13,7 @@ static struct epoch epoch_of(double epsilon, double delta, double order)
 {
     struct epoch epoch = {
         .grant = {
-            RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}, PRIVACY_UNIT_RECORD}};
+            RELATION_ZERO_OUT, epsilon, delta, order, {0, 0}, PRIVACY_UNIT_RECORD, 0}};
     assert_int_equal(filter_of(&epoch.filter, &epoch.grant, NULL), ST_OK);
     return epoch;
 }
@@ -32,7 +32,7 @@ static struct epochs epochs_of(const struct epoch *all, size_t count)
 
 static struct curve gaussian_curve(double mu)
 {
-    struct curve curve;
+    struct curve curve = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         curve.at[i] = curve_orders[i] * mu * mu / 2;
     return curve;
@@ -156,7 +156,7 @@ static void a_reading_grows_up_to_the_guarantee(void **state)
             }
             for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
                 /* Used up at one order, unbounded at the other. */
-                struct curve spent;
+                struct curve spent = {0};
                 const struct filter *filter = &sets[k][count - 1].filter;
                 for (size_t j = 0; j < CURVE_ORDERS; j++)
                     spent.at[j] = INFINITY;
@@ -221,7 +221,7 @@ struct place { /* in a game */
     size_t epoch;
     int left; /* bits of this epoch */
     double p, q;
-    struct curve all, spent; /* of all epochs; of this one */
+    struct curve all = {0}, spent = {0}; /* of all epochs; of this one */
 };
 
 static bool fits(const struct game *game, const struct place *at,

@@ -84,7 +84,7 @@ static void the_last_of_it_is_taken_and_no_more(void **state)
                             .runs = &second};
     struct mechanism m = filtered(&first);
     struct run_filter filter;
-    struct curve cost;
+    struct curve cost = {0};
     assert_int_equal(curve_of(&cost, &one, 1, NULL), ST_OK);
     for (int less = 0; less < 2; less++) {
         assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
@@ -109,7 +109,7 @@ static void no_path_passes_what_was_reserved(void **state)
         struct mechanism_run run = {0.05, 1.5, 200};
         struct mechanism m = filtered(&run);
         struct run_filter filter;
-        struct curve spent;
+        struct curve spent = {0};
         assert_int_equal(run_filter_init(&filter, &m, NULL), ST_OK);
         for (struct mechanism_run next = {0.05, 1, 1};
              run_filter_take(&filter, &next);) {

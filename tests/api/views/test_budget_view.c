@@ -219,7 +219,7 @@ static void a_summary_has_figures_and_no_vectors(void **state)
     struct epoch all[2] = {{.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}},
                            {.number = 2, .grant = {.epsilon = 0.5, .delta = 1e-6}}};
     const struct epochs epochs = {.items = all, .count = 2};
-    struct curve curve;
+    struct curve curve = {0};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         curve.at[i] = 0.01 * curve_orders[i];
     struct ledger_row row = entry(curve.at);
@@ -251,9 +251,9 @@ static void the_summary_of_a_grant_is_of_that_grant(void **state)
     struct epoch last = {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}};
     const struct epochs epochs = {.items = &last, .count = 1};
     const struct grant granted = {RELATION_ZERO_OUT,  1.25, 1e-5, 0, {0, 0},
-                                  PRIVACY_UNIT_RECORD};
+                                  PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
-    struct curve capacity;
+    struct curve capacity = {0};
     assert_int_equal(filter_of(&filter, &granted, NULL), ST_OK);
     entry_capacity(&capacity, &filter);
     for (uint64_t replaces = 0; replaces <= 12; replaces += 12) {

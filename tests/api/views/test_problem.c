@@ -242,7 +242,7 @@ static void a_refused_budget_says_what_would_fit(void **state)
 {
     (void)state;
     struct error error = {.status = ST_BUDGET_EXHAUSTED};
-    struct curve needed;
+    struct curve needed = {0};
     const double available[] = {0.125, -0.5}, orders[] = {6, 4.5};
     for (size_t i = 0; i < CURVE_ORDERS; i++)
         needed.at[i] = 0.1 * (double)i;

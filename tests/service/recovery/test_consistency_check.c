@@ -120,7 +120,7 @@ static void a_budget_that_waits_to_be_replaced_is_unused(void **state)
     (void)state;
     struct error error = {0};
     const struct grant before = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
-                                 PRIVACY_UNIT_RECORD};
+                                 PRIVACY_UNIT_RECORD, 0};
     struct store_tx *tx = scene_begin(&scene);
     const struct dataset_id id = dataset_spec(add_points(tx, true))->id;
     const struct ledger_promise promise = {&id, &before, &principal_local, NULL};
@@ -147,11 +147,11 @@ static void a_dataset_of_another_promise_than_was_granted_is_found(void **state)
 {
     (void)state;
     static const struct grant granted[] = {
-        {RELATION_ZERO_OUT, 9, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 8, 1e-4, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_REPLACE_ONE, 8, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 8, 1e-5, 8, {0, 0}, PRIVACY_UNIT_RECORD},
-        {RELATION_ZERO_OUT, 8, 1e-5, 0, {.25, 0}, PRIVACY_UNIT_RECORD}};
+        {RELATION_ZERO_OUT, 9, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 8, 1e-4, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_REPLACE_ONE, 8, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 8, 1e-5, 8, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+        {RELATION_ZERO_OUT, 8, 1e-5, 0, {.25, 0}, PRIVACY_UNIT_RECORD, 0}};
     for (size_t i = 0; i < sizeof granted / sizeof *granted; i++) {
         struct error error = {0};
         struct store_tx *tx = scene_begin(&scene);
