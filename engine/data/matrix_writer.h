@@ -43,10 +43,10 @@ struct matrix_bounds {
 
 struct matrix_shape {
     uint32_t features; /* > 0 */
-    uint32_t texts;    /* floats of texts behind the features; 0 for u8 */
     uint32_t classes;  /* 0: targets are values */
     enum element element;
-    float scale; /* for u8 */
+    float scale;    /* for u8 */
+    uint32_t texts; /* floats of texts behind the features; 0 for u8 */
 };
 
 /* cancel may be NULL.

@@ -178,7 +178,7 @@ static void answer_statistics(json_t *answers)
         "{\"kind\":\"quantiles\",\"column\":\"x\",\"probabilities\":[0.5],\"bins\":4}],"
         "\"privacy\":{\"epsilon\":1}}";
     const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5,
-                                            1000};
+                                            1000, 0, 0};
     const struct ledger_entry_name reserve = {.seq = 7};
     struct dataset_spec spec;
     struct statistics_request request;
@@ -225,6 +225,62 @@ static void answer_statistics(json_t *answers)
     mechanism_fini(&m);
     statistics_request_fini(&request);
     dataset_spec_fini(&spec);
+}
+
+/* Words, as answered and estimated, and as they wait for a second person. */
+static void answer_words(json_t *answers)
+{
+    static const char body[] =
+        "{\"dataset\":\"c\",\"statistics\":[{\"kind\":\"words\",\"column\":\"z\"}],"
+        "\"privacy\":{\"epsilon\":1,\"discovery_delta\":1e-6}}";
+    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5,
+                                            1000, 18, 1};
+    const struct ledger_entry_name reserve = {.seq = 7};
+    struct word_count found[] = {{"north", 41.5}, {"south", 99}};
+    const struct word_counts words = {.count = 2, .items = found};
+    struct dataset_spec spec;
+    struct statistics_request request;
+    struct measurement measurement;
+    struct mechanism m;
+    struct outlook outlook = {.fits = FITS_YES, .times = 3, .epsilon_after = 2};
+    struct proposal proposal = proposal_make("ana", 1700000000000);
+    assert_int_equal(statistics_request_parse(&request, body, strlen(body), NULL),
+                     ST_OK);
+    char *asked = statistics_render(&request.statistics);
+    assert_int_equal(measurement_plan(&measurement, &request.statistics, &terms, NULL),
+                     ST_OK);
+    measurement_mechanism(&m, &terms);
+    const struct survey_guarantee guarantee = {
+        &m, &measurement, {1.25, 0}, 1e-5, &reserve};
+    char *cost = survey_guarantee_render(&guarantee);
+    char *text = statistics_words_render(&request.statistics.items[0], &m, &words);
+    const struct statistics_row row = {.id = {"sta_01JJZ0000000000000000000AB"},
+                                       .dataset = "c",
+                                       .state = "SUCCEEDED",
+                                       .reason = "",
+                                       .spec = asked,
+                                       .guarantee = cost,
+                                       .answers = text,
+                                       .create_ms = 1700000000000,
+                                       .end_ms = 1700000001000,
+                                       .created_by = "ana"};
+    take_answer(answers, "Statistics", survey_render(&row, "default"));
+    const struct survey_estimate estimate = {
+        FITS_YES, &outlook, &m, &measurement, &request.statistics, {1.25, 9.5}, 1e-5};
+    take_answer(answers, "StatisticsEstimate", survey_estimate_render(&estimate));
+    open_dataset(&spec, declarations[2]);
+    proposal.words = (struct proposed_words){0, 18, 3.5, 6e-7, {""}};
+    take_answer(answers, "Grant",
+                proposal_render(&proposal, &spec, NULL, ACKNOWLEDGED_NOTHING, 0));
+    proposal.words.statistics = row.id;
+    take_answer(answers, "Grant",
+                proposal_render(&proposal, &spec, NULL, ACKNOWLEDGED_NOTHING, 0));
+    dataset_spec_fini(&spec);
+    free(text);
+    free(cost);
+    free(asked);
+    mechanism_fini(&m);
+    statistics_request_fini(&request);
 }
 
 static void answer_keys(json_t *answers)
@@ -544,7 +600,7 @@ static void answer_problems(json_t *answers)
 #undef X
     };
     const struct import_failure failure = {ST_IMPORT_FAILED, "data", 3, 0, "no"};
-    struct curve needed = {{1, INFINITY}};
+    struct curve needed = {{1, INFINITY}, 0};
     double available[] = {0.5, -0.5}, orders[] = {6, 4.5};
     struct problem whole = {"req_1", &failure,  true,   INFINITY,    true, 4,
                             &needed, available, orders, "max_share", 0.2,  NULL};
@@ -641,6 +697,7 @@ static json_t *answers(void)
     answer_uploads(all);
     answer_webhooks(all);
     answer_statistics(all);
+    answer_words(all);
     answer_evaluations(all);
     answer_keys(all);
     const struct fetch_view fetches[] = {

@@ -58,7 +58,7 @@ static int begin(void **state)
     struct matrix_writer *writer;
     struct matrix_digest digest;
     const struct matrix_bounds wide = {RECORDS, 1 << 20, 0};
-    const struct matrix_shape shape = {2, 2, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {2, 2, ELEMENT_F32, 1, 0};
     strcpy(place->folder, "/tmp/ranks-XXXXXX");
     assert_non_null(mkdtemp(place->folder));
     snprintf(place->matrix, sizeof place->matrix, "%s/matrix", place->folder);

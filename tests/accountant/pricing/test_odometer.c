@@ -221,7 +221,7 @@ struct place { /* in a game */
     size_t epoch;
     int left; /* bits of this epoch */
     double p, q;
-    struct curve all = {0}, spent = {0}; /* of all epochs; of this one */
+    struct curve all, spent; /* of all epochs; of this one */
 };
 
 static bool fits(const struct game *game, const struct place *at,

@@ -35,7 +35,7 @@ static void write_and_check(uint32_t features, uint64_t records)
     struct matrix_place place;
     struct matrix_writer *writer;
     struct matrix_digest digest;
-    const struct matrix_shape shape = {features, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {features, 5, ELEMENT_F32, 1, 0};
     matrix_place_init(&place);
     assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
@@ -81,7 +81,7 @@ static void what_is_not_finished_is_removed(void **state)
     (void)state;
     struct matrix_place place;
     struct matrix_writer *writer;
-    const struct matrix_shape shape = {1, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {1, 5, ELEMENT_F32, 1, 0};
     matrix_place_init(&place);
     assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
     assert_int_equal(matrix_writer_begin(writer, &shape, NULL), ST_OK);
@@ -100,7 +100,7 @@ static void bounds_are_met_exactly(void **state)
     struct matrix_place place;
     struct matrix_writer *writer;
     struct matrix_digest digest;
-    const struct matrix_shape shape = {16, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {16, 5, ELEMENT_F32, 1, 0};
     /* header, 9 rows of 64 bytes, 36 bytes of targets in 64, trailer */
     const struct matrix_bounds bounds[] = {{9, 1 << 20, 0},
                                            {1000, 64 * (1 + 9 + 1 + 1), 0}};
@@ -141,7 +141,7 @@ static void a_set_flag_cancels(void **state)
     struct matrix_place place;
     struct matrix_writer *writer;
     struct error error = {0};
-    const struct matrix_shape shape = {40000, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {40000, 5, ELEMENT_F32, 1, 0};
     atomic_bool cancel = false;
     matrix_place_init(&place);
     assert_int_equal(matrix_writer_open(&writer, place.out, wide, &cancel, NULL),
@@ -165,7 +165,7 @@ static void a_full_disk_is_told_from_other_failures(void **state)
     struct matrix_place place;
     struct matrix_writer *writer;
     struct error error = {0};
-    const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1, 0};
     matrix_place_init(&place);
     assert_int_equal(symlink("/dev/full", place.out), 0);
     assert_int_equal(matrix_writer_open(&writer, place.out, wide, NULL, NULL), ST_OK);
@@ -183,7 +183,7 @@ static void a_file_that_may_not_grow_is_an_io_error(void **state)
     struct matrix_writer *writer;
     struct error error = {0};
     struct rlimit before, small;
-    const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1};
+    const struct matrix_shape shape = {1000, 5, ELEMENT_F32, 1, 0};
     matrix_place_init(&place);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -42,7 +42,7 @@ from ._jobs import Job
 from ._model_file import ModelFile, load
 from ._models import Model
 from ._query import Query
-from ._statistics import Statistics, StatisticsFailed
+from ._statistics import Statistics, StatisticsFailed, WordsPending
 from ._suggest import Suggestion, Unconfirmed
 from ._sweeps import Sweep
 
@@ -83,6 +83,7 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "Unsupported",
+    "WordsPending",
     "holdout",
     "load",
     "types",

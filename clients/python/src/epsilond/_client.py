@@ -6,6 +6,7 @@ import os
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Literal, Union
 
 from . import _types
@@ -15,7 +16,7 @@ from ._estimate import Estimate
 from ._jobs import Job, Jobs
 from ._models import Models
 from ._price import Price
-from ._statistics import Statistics
+from ._statistics import Statistics, WordsPending
 from ._sweeps import Sweep, price_of
 from ._transport import Transport, segment
 
@@ -322,6 +323,49 @@ class Client:
             "/v1/statistics:estimate", request).json()
         return answer
 
+    def words(
+        self,
+        dataset: DatasetName,
+        column: str,
+        *,
+        discovery_delta: float,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        delta: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Statistics:
+        """Buys the frequent words of a hashed column that declares text_bytes. ``.wait()`` waits for
+        them. If a second person has to agree, WordsPending is raised: call again once they have.
+
+        discovery_delta     the probability that a text is shown which one record, or person, has;
+                            it is taken from what the dataset's grant sets aside
+        epsilon             of the counts, at delta (default: what discoveries leave of the dataset's)
+        noise_multiplier    instead: the amount of noise, at any cost
+        """
+        request = _words_request(dataset, column, discovery_delta, epsilon, noise_multiplier, delta)
+        answer = self._transport.post("/v1/statistics", request,
+                                      idempotency_key=idempotency_key or uuid.uuid4().hex)
+        if answer.status == HTTPStatus.ACCEPTED:
+            raise WordsPending(answer.json())
+        return Statistics(self, answer.json())
+
+    def words_estimate(
+        self,
+        dataset: DatasetName,
+        column: str,
+        *,
+        discovery_delta: float,
+        epsilon: float | None = None,
+        noise_multiplier: float | None = None,
+        delta: float | None = None,
+    ) -> _types.StatisticsEstimate:
+        """Estimates what words() with these arguments would cost, and the count from which a word
+        would be shown (``threshold``). Changes nothing and costs nothing."""
+        request = _words_request(dataset, column, discovery_delta, epsilon, noise_multiplier, delta)
+        answer: _types.StatisticsEstimate = self._transport.post(
+            "/v1/statistics:estimate", request).json()
+        return answer
+
     def past_statistics(self, dataset: DatasetName | None = None) -> Iterator[Statistics]:
         """Statistics that were requested before, newest first; ``refresh()`` fetches the answers of one."""
         name = dataset.id if isinstance(dataset, Dataset) else dataset
@@ -434,6 +478,13 @@ def _statistics_request(dataset: DatasetName, asked: Sequence[_types.Statistic],
     return {"dataset": dataset.id if isinstance(dataset, Dataset) else dataset,
             "statistics": list(asked),
             "privacy": {name: value for name, value in told.items() if value is not None}}
+
+
+def _words_request(dataset: DatasetName, column: str, discovery_delta: float, epsilon: float | None,
+                   noise_multiplier: float | None, delta: float | None) -> dict[str, Any]:
+    request = _statistics_request(dataset, [{"kind": "words", "column": column}], epsilon, noise_multiplier, delta)
+    request["privacy"]["discovery_delta"] = discovery_delta
+    return request
 
 
 def _charge_request(dataset: DatasetName, work: _types.ChargedWork | Sequence[_types.ChargedWork],

@@ -156,6 +156,7 @@ class Datasets(Listing):
         acknowledge: Sequence[str] | None = None,
         relation: _types.Relation | None = None,
         order: float | None = None,
+        discovery_delta: float | None = None,
         holdout: float | None = None,
         holdout_seed: int | None = None,
         classes: int | None = None,
@@ -198,6 +199,9 @@ class Datasets(Listing):
         ["epsilon_above_10"] for an epsilon above 10, ["delta_above_1_over_n"] for a delta above
         1/n, which the import finds out. The service records who confirmed it.
 
+        discovery_delta: the part of delta that is set aside for good for client.words(); without it
+        no words are sold.
+
         holdout: the share of the records that is held out permanently. train(evaluation=
         holdout(epsilon=0.1)) then measures models on them, paid from their own budget.
 
@@ -206,7 +210,7 @@ class Datasets(Listing):
         without being sent again. ImportFailed has all faults of a csv file. Give the header as before.
         You may then also change the promise, as long as nothing has been drawn from the first one.
         """
-        privacy = _privacy(epsilon, delta, public, relation, order)
+        privacy = _privacy(epsilon, delta, public, relation, order, discovery_delta)
         query = files if isinstance(files, Query) else None
         if query is not None:
             if columns is None:
@@ -314,17 +318,18 @@ def _confirmed(acknowledge: Sequence[str] | None, by_import: bool) -> list[str] 
 
 
 def _privacy(epsilon: float | None, delta: float | None, public: bool, relation: str | None,
-             order: float | None) -> object:
+             order: float | None, discovery_delta: float | None) -> object:
     private = epsilon is not None and delta is not None
     half = (epsilon is None) != (delta is None)
-    if half or private == public or (public and (relation or order)):
+    if half or private == public or (public and (relation or order or discovery_delta)):
         raise TypeError(
             "say how these records are protected: epsilon=... and delta=... if they are about "
             "people, or public=True if everybody may see them; there is no default"
         )
     if public:
         return "public"
-    told = {"epsilon": epsilon, "delta": delta, "relation": relation, "order": order}
+    told = {"epsilon": epsilon, "delta": delta, "relation": relation, "order": order,
+            "discovery_delta": discovery_delta}
     return {name: value for name, value in told.items() if value is not None}
 
 

@@ -23,6 +23,15 @@ class StatisticsFailed(EpsilondError):
         self.statistics = statistics
 
 
+class WordsPending(EpsilondError):
+    """Another person has to approve the discovery first; ``grant`` says what was proposed."""
+
+    def __init__(self, grant: _types.Grant) -> None:
+        super().__init__(f"call again once a second person has approved {grant['id']}: "
+                         f"the words of {grant['dataset']} wait until {grant['lapse_time']}")
+        self.grant = grant
+
+
 class Statistics(Waiting):
     """The statistics of one request, as they were when last fetched; ``data`` is the service's answer."""
 
@@ -100,4 +109,6 @@ def _rows(answer: Any) -> list[tuple[str, str]]:
         return [(one.get("column", f"feature {place}"),
                  f"{one['mean']:.6g} ({_span(one['interval'])}), deviation {one['deviation']:.6g}")
                 for place, one in enumerate(answer["features"])]
+    if kind == "words":
+        return [(one["word"], f"{one['count']:.6g}") for one in answer["words"]]
     return [(f"{kind} of {answer['column']}", f"{answer['value']:.6g} ({_span(answer['interval'])})")]

@@ -117,6 +117,7 @@ class ColumnHashed(TypedDict):
     kind: Literal["hashed"]
     buckets: int
     seed: NotRequired[int]
+    text_bytes: NotRequired[int]
     default: NotRequired[CellText]
     missing: NotRequired[MissingTexts]
     if_missing: NotRequired[IfMissingWord]
@@ -175,6 +176,7 @@ class DatasetPrivacyBudget(TypedDict):
     delta: float
     relation: NotRequired[Relation]
     order: NotRequired[GridOrder]
+    discovery_delta: NotRequired[DiscoveryDelta]
 
 
 class CaptionPatch(TypedDict):
@@ -309,6 +311,7 @@ class DatasetSummaryBudget(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
+    discovery: NotRequired[DiscoveryBudget]
 
 
 class DatasetSummary(TypedDict):
@@ -534,6 +537,7 @@ class BudgetPartsItem(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
+    discovery: NotRequired[DiscoveryBudget]
     rooms: Rooms
     committed: Vector
     held: Vector
@@ -557,6 +561,7 @@ class Budget(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
+    discovery: NotRequired[DiscoveryBudget]
     rooms: Rooms
     orders: Vector
     weights: Vector
@@ -564,6 +569,15 @@ class Budget(TypedDict):
     committed: Vector
     held: Vector
     parts: NotRequired[list[BudgetPartsItem]]
+
+
+class DiscoveryBudget(TypedDict):
+    """The delta that the grant sets aside for discoveries; absent if it sets none aside."""
+
+    delta: float
+    spent: float
+    held: float
+    left: float
 
 
 class Share(TypedDict):
@@ -742,8 +756,8 @@ class LedgerEntry(TypedDict):
     job: HolderIdOrNull
     external: str | None
     grid: Literal["g1"]
-    curve: Vector
-    released: Vector | None
+    curve: EntryVector
+    released: EntryVector | None
     meta: dict[str, Any]
     actor: str
     time: Time
@@ -809,18 +823,31 @@ class RegrantRequest(TypedDict):
     epsilon: float
     delta: float
     order: NotRequired[GridOrder]
+    discovery_delta: NotRequired[DiscoveryDelta]
     acknowledge: NotRequired[Acknowledge]
+
+
+class GrantWords(TypedDict):
+    """Only for a discovery. What is approved, and the run that has used the approval."""
+
+    column: str
+    threshold: float
+    deviation: float
+    discovery_delta: float
+    statistics: StatisticsId | None
 
 
 class GrantReplaces(TypedDict):
     epsilon: float
     delta: float
+    discovery_delta: NotRequired[float]
 
 
 class Grant(TypedDict):
     id: GrantId
     dataset: DatasetId
-    kind: Literal["declaration", "regrant"]
+    kind: Literal["declaration", "regrant", "words"]
+    words: NotRequired[GrantWords]
     privacy: DatasetPrivacy
     replaces: GrantReplaces | None
     state: GrantState
@@ -1359,12 +1386,18 @@ class StatisticMomentsMade(TypedDict):
     prefix: NotRequired[str]
 
 
+class StatisticWords(TypedDict):
+    kind: Literal["words"]
+    column: StatisticsColumn
+
+
 class StatisticsPrivacy(TypedDict):
     """Exactly one of the first two members."""
 
     epsilon: NotRequired[float]
     noise_multiplier: NotRequired[float]
     delta: NotRequired[float]
+    discovery_delta: NotRequired[float]
 
 
 class StatisticsRequest(TypedDict):
@@ -1439,6 +1472,18 @@ class AnswerMoments(TypedDict):
     features: list[AnswerMomentsFeaturesItem]
 
 
+class AnswerWordsWordsItem(TypedDict):
+    word: str
+    count: float
+
+
+class AnswerWords(TypedDict):
+    kind: Literal["words"]
+    column: str
+    threshold: float
+    words: list[AnswerWordsWordsItem]
+
+
 class StatisticsGuaranteeReserve(TypedDict):
     """The entry that reserved the cost."""
 
@@ -1457,6 +1502,8 @@ class StatisticsGuarantee(TypedDict):
     order: float | None
     mechanism: dict[str, Any]
     noise_multiplier: float
+    discovery_delta: NotRequired[float]
+    threshold: NotRequired[float]
     distance: float
     deviation: float
     reserve: StatisticsGuaranteeReserve
@@ -1500,6 +1547,8 @@ class StatisticsEstimate(TypedDict):
     order: float | None
     mechanism: dict[str, Any]
     noise_multiplier: float
+    discovery_delta: NotRequired[float]
+    threshold: NotRequired[float]
     distance: float
     deviation: float
     statistics: list[StatisticsEstimateStatisticsItem]
@@ -2472,6 +2521,7 @@ DatasetPrivacy = DatasetPrivacyPublic | DatasetPrivacyBudget
 AcknowledgeEpsilon = list[Literal["epsilon_above_10"]]
 Acknowledge = list[Literal["epsilon_above_10", "delta_above_1_over_n"]]
 AcknowledgeDelta = list[Literal["delta_above_1_over_n"]]
+DiscoveryDelta = float
 GridOrder = float
 DisplayName = str | None
 TagValue = str
@@ -2496,6 +2546,7 @@ WebhookMessageType = Literal[
 ]
 WebhookUrl = str
 Vector = list[float | None]
+EntryVector = list[float | None]
 BudgetEpochs = list[BudgetEpochsItem]
 Rooms = list[RoomsItem]
 Neighbour = Literal["add_remove", "zero_out", "replace_one"]
@@ -2548,15 +2599,20 @@ Bins = int | list[float]
 StatisticsColumn = str
 StatisticMade = (
     StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles |
-    StatisticMomentsMade
+    StatisticMomentsMade | StatisticWords
 )
 Statistic = (
-    StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles | StatisticMoments
+    StatisticHistogram | StatisticTable | StatisticNumber | StatisticQuantiles | StatisticMoments |
+    StatisticWords
 )
-StatisticKind = Literal["histogram", "table", "sum", "mean", "variance", "quantiles", "moments"]
+StatisticKind = Literal[
+    "histogram", "table", "sum", "mean", "variance", "quantiles", "moments", "words"
+]
 Interval = list[float]
 Margin = float
-Answer = AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles | AnswerMoments
+Answer = (
+    AnswerHistogram | AnswerTable | AnswerNumber | AnswerQuantiles | AnswerMoments | AnswerWords
+)
 QualityInterval = QualityFigure | None
 HoldoutScoreOrNull = HoldoutScore | None
 JobReason = Literal[
