@@ -117,7 +117,8 @@ struct mechanism_filter {
  * noisy count reaches the threshold, shows that unit. */
 struct mechanism_discovery {
     double threshold; /* in units, > 1 */
-    uint64_t rows;    /* of a unit, each of which may have a text of its own; 1 for records */
+    uint64_t
+        rows; /* of a unit, each of which may have a text of its own; 1 for records */
 };
 enum { MECHANISM_ROWS_MAX = 1 << 16 };
 

@@ -189,15 +189,14 @@ char *entry_grant_render(const struct grant *grant, const struct filter *filter,
         snprintf(order, sizeof order, "%.17g", grant->order);
     if (replaces != 0)
         snprintf(replaced, sizeof replaced, ",\"replaces\":%" PRIu64, replaces);
-    char *text =
-        rendered("{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
-                 "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
-                 "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s%s%s}",
-                 relation_name(grant->relation), unit_member(grant->unit),
-                 grant->epsilon, grant->delta, order, curve_orders[filter->weighted[0]],
-                 curve_orders[filter->weighted[1]], filter->weights[0],
-                 filter->weights[1], LEDGER_NOISE_DELTA, discovers, divided, replaced,
-                 approved);
+    char *text = rendered(
+        "{\"grid\":\"g1\",\"relation\":\"%s\"%s,\"epsilon\":%.17g,"
+        "\"delta\":%.17g,\"order\":%s,\"orders\":[%.17g,%.17g],"
+        "\"weights\":[%.17g,%.17g],\"noise_delta\":%.17g%s%s%s%s}",
+        relation_name(grant->relation), unit_member(grant->unit), grant->epsilon,
+        grant->delta, order, curve_orders[filter->weighted[0]],
+        curve_orders[filter->weighted[1]], filter->weights[0], filter->weights[1],
+        LEDGER_NOISE_DELTA, discovers, divided, replaced, approved);
     free(approved);
     free(divided);
     free(discovers);
@@ -534,7 +533,6 @@ void entry_released(struct curve *released, const struct curve *held,
         else
             released->at[i] = isinf(whole) ? whole : rest_of(whole, part);
     }
-    released->delta = held->delta > committed->delta
-                          ? rest_of(held->delta, committed->delta)
-                          : 0;
+    released->delta =
+        held->delta > committed->delta ? rest_of(held->delta, committed->delta) : 0;
 }

@@ -120,9 +120,9 @@ enum status filter_of(struct filter *filter, const struct grant *grant,
     if (status != ST_OK)
         return status;
     double delta = filter_delta(grant_curve_delta(grant));
-    struct filter made = {
-        .weights = {main_weight, 1 - main_weight},
-        .delta_capacity = filter_delta_round_down(grant->discovery_delta)};
+    struct filter made = {.weights = {main_weight, 1 - main_weight},
+                          .delta_capacity =
+                              filter_delta_round_down(grant->discovery_delta)};
     bool room = false;
     made.weighted[0] = main_order(grant, delta);
     made.weighted[1] = second_order(made.weighted[0]);
@@ -200,8 +200,8 @@ static uint64_t delta_times(const struct filter *filter, double taken, double on
         return 0;
     if (one == 0)
         return most;
-    uint64_t times = (uint64_t)(room / FILTER_DELTA_UNIT) /
-                     (uint64_t)(one / FILTER_DELTA_UNIT);
+    uint64_t times =
+        (uint64_t)(room / FILTER_DELTA_UNIT) / (uint64_t)(one / FILTER_DELTA_UNIT);
     return times < most ? times : most;
 }
 

@@ -58,7 +58,8 @@ struct grant {
     double order; /* the owner's main order, one of g1; 0: the one that maximises B/a */
     struct division division; /* each part has the whole capacity (ledger.md 7) */
     enum privacy_unit unit;   /* to whom the promise is made */
-    double discovery_delta;   /* delta_d: only discoveries may use it; 0: there are none */
+    double
+        discovery_delta; /* delta_d: only discoveries may use it; 0: there are none */
 };
 
 struct filter {

@@ -435,11 +435,10 @@ static bool read_kind(enum column_kind *kind, struct json_node node)
 void column_text_read(struct column *column, struct json_node node, enum task task,
                       const struct missing_texts *missing)
 {
-    json_read_object(node,
-                     (const char *const[]){"name", "kind", "range", "values", "default",
-                                           "missing", "if_missing", "other", "buckets",
-                                           "seed", "text_bytes", "format", "parts",
-                                           NULL});
+    json_read_object(
+        node, (const char *const[]){"name", "kind", "range", "values", "default",
+                                    "missing", "if_missing", "other", "buckets", "seed",
+                                    "text_bytes", "format", "parts", NULL});
     column->name = duplicate(read_cell_text(json_member(&node, "name")));
     if (!read_kind(&column->kind, json_member(&node, "kind")))
         return;

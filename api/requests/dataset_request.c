@@ -39,7 +39,8 @@ static void read_discovery(struct grant *grant, struct json_node node)
 {
     if (!json_present(node))
         return;
-    grant->discovery_delta = json_read_real(node, (struct json_range){0, 1, true, true});
+    grant->discovery_delta =
+        json_read_real(node, (struct json_range){0, 1, true, true});
     if (!(grant_curve_delta(grant) > LIMIT_DELTA_MIN))
         json_refuse(node, "must leave more than 2^-39 of delta to everything else");
 }
@@ -70,9 +71,8 @@ static void read_privacy(struct dataset_spec *spec, struct json_node node,
     spec->grant.unit = unit;
     if (json_present(node) && !json_is_object(node.value))
         json_refuse(node, "must be \"public\", or an object with epsilon and delta");
-    json_read_object(
-        node, (const char *const[]){"epsilon", "delta", "relation", "order",
-                                    "discovery_delta", NULL});
+    json_read_object(node, (const char *const[]){"epsilon", "delta", "relation",
+                                                 "order", "discovery_delta", NULL});
     spec->grant.relation = RELATION_ZERO_OUT;
     dataset_grant_read(&spec->grant, &node, epsilon_max);
     read_relation(&spec->grant, json_member(&node, "relation"));

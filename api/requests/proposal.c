@@ -83,9 +83,9 @@ enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowle
     struct json_reader reader;
     struct json_node root;
     if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
-        json_read_object(root, (const char *const[]){"epsilon", "delta", "order",
-                                                     "discovery_delta", "acknowledge",
-                                                     NULL});
+        json_read_object(root,
+                         (const char *const[]){"epsilon", "delta", "order",
+                                               "discovery_delta", "acknowledge", NULL});
         dataset_grant_read(&read, &root, LIMIT_EPSILON);
         confirmed = acknowledgement_read(&root);
     }

@@ -180,8 +180,7 @@ static void read_discovery(struct statistics_request *request, struct json_node 
 {
     bool has_words = false;
     for (size_t i = 0; i < request->statistics.count; i++)
-        has_words =
-            has_words || request->statistics.items[i].kind == STATISTIC_WORDS;
+        has_words = has_words || request->statistics.items[i].kind == STATISTIC_WORDS;
     if (!has_words && json_present(node))
         json_refuse(node, "is the chance that a word of one unit is shown: only a "
                           "request for words has it");
@@ -194,9 +193,8 @@ static void read_privacy(struct statistics_request *request, struct json_node no
     struct json_node epsilon = json_member(&node, "epsilon");
     struct json_node noise = json_member(&node, "noise_multiplier");
     struct json_node delta = json_member(&node, "delta");
-    json_read_object(
-        node, (const char *const[]){"epsilon", "noise_multiplier", "delta",
-                                    "discovery_delta", NULL});
+    json_read_object(node, (const char *const[]){"epsilon", "noise_multiplier", "delta",
+                                                 "discovery_delta", NULL});
     request->has_epsilon = json_present(epsilon);
     if (json_present(epsilon) == json_present(noise))
         json_refuse(node, "must have one of epsilon and noise_multiplier");

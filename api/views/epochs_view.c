@@ -11,9 +11,9 @@ static void write_epoch(struct json_writer *writer, const struct epoch *epoch,
     json_write_real(writer, "delta", epoch->grant.delta);
     json_write_flag(writer, "frozen", epoch->frozen);
     if (with_spent)
-        json_write_real(writer, "epsilon_spent",
-                        budget_spent_epsilon(&epoch->committed,
-                                             grant_curve_delta(&epoch->grant)));
+        json_write_real(
+            writer, "epsilon_spent",
+            budget_spent_epsilon(&epoch->committed, grant_curve_delta(&epoch->grant)));
     json_write_object_end(writer);
 }
 

@@ -29,7 +29,8 @@ static bool header_is_sound(const struct matrix_header *header)
     bool u8 = header->element == ELEMENT_U8;
     return memcmp(header->magic, MATRIX_MAGIC, sizeof header->magic) == 0 &&
            header->features > 0 && (u8 || header->element == ELEMENT_F32) &&
-           (!u8 || (isfinite(header->scale) && header->scale > 0 && header->texts == 0));
+           (!u8 ||
+            (isfinite(header->scale) && header->scale > 0 && header->texts == 0));
 }
 
 /* Returns whether starts gives each person at least one row, and no more rows than its
@@ -186,8 +187,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
         CHECK(indices[i] < matrix->records);
         size_t row = matrix_row(matrix, indices[i]);
         if (matrix->element == ELEMENT_U8)
-            row_scale(out + i * stride, (const uint8_t *)matrix->rows + row * features, features,
-                      matrix->scale);
+            row_scale(out + i * stride, (const uint8_t *)matrix->rows + row * features,
+                      features, matrix->scale);
         else
             memcpy(out + i * stride, matrix_stored_row(matrix, row),
                    features * sizeof *out);
@@ -198,8 +199,8 @@ void matrix_gather(const struct matrix *matrix, float *out, size_t stride,
 
 void matrix_expect(const struct matrix *matrix, uint32_t index)
 {
-    size_t size = ((size_t)matrix->features + matrix->texts) *
-                  element_size(matrix->element);
+    size_t size =
+        ((size_t)matrix->features + matrix->texts) * element_size(matrix->element);
     CHECK(index < matrix->records);
     size_t place = matrix_row(matrix, index);
     const char *row = (const char *)matrix->rows + place * size;

@@ -55,7 +55,7 @@ struct measurement { /* public: planned before any record is read */
     double distance;  /* D, rounded up */
     double scale;     /* G, an integer */
     double deviation; /* of the noise of a count, in units: s0 / G */
-    double cut; /* of words: the least noisy count that is shown, in grid steps */
+    double cut;       /* of words: the least noisy count that is shown, in grid steps */
 };
 
 struct measurement_terms {

@@ -24,7 +24,8 @@ struct survey_creation {
     const char *folder;                 /* path of its kind, with a slash at its end */
     const char *algorithm;              /* as the audit trail names its kind */
     double epsilon;                     /* of all of it, if it is charged */
-    struct dataset *approved; /* whose approved discovery it uses; NULL: it needs none */
+    struct dataset
+        *approved; /* whose approved discovery it uses; NULL: it needs none */
     const void *plan;
     /* Renders the cost under this entry of the ledger, to be freed; not called for a
      * survey that reserves nothing. */

@@ -64,12 +64,10 @@ void words_approval_find(struct daemon_state *context,
 
 /* --- proposing --- */
 
-static enum status append_to_audit_trail(struct daemon_state *context,
-                                         struct store_tx *tx,
-                                         const struct request *request,
-                                         const struct proposal *proposal,
-                                         const struct dataset *dataset,
-                                         struct error *error)
+static enum status
+append_to_audit_trail(struct daemon_state *context, struct store_tx *tx,
+                      const struct request *request, const struct proposal *proposal,
+                      const struct dataset *dataset, struct error *error)
 {
     struct audit_event act;
     char *detail =
@@ -95,8 +93,7 @@ static enum status commit(struct daemon_state *context, const struct request *re
     if (status == ST_OK)
         status = webhook_events_grant(context, tx, dataset, proposal, error);
     if (status == ST_OK)
-        status =
-            append_to_audit_trail(context, tx, request, proposal, dataset, error);
+        status = append_to_audit_trail(context, tx, request, proposal, dataset, error);
     return daemon_state_end(context, tx, status, error);
 }
 

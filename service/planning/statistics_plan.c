@@ -97,8 +97,8 @@ static enum status find_threshold(struct statistics_plan *plan,
                                   struct measurement_terms *terms, struct error *error)
 {
     double delta = filter_delta_round_down(plan->request.discovery_delta);
-    terms->threshold = delta > 0 ? discovery_threshold(&plan->mechanism, delta)
-                                 : (double)INFINITY;
+    terms->threshold =
+        delta > 0 ? discovery_threshold(&plan->mechanism, delta) : (double)INFINITY;
     if (isinf(terms->threshold))
         return error_set(error, ST_INVALID,
                          "no threshold below 2^32 has so small a discovery_delta");

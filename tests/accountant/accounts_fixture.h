@@ -45,7 +45,7 @@ static inline struct filling begin_filling(const char *path)
     struct filling filling = {0};
     struct filter filter;
     struct curve curve = {0};
-    const struct grant grant = {RELATION_ZERO_OUT,  8, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   8, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     entry_capacity(&curve, &filter);

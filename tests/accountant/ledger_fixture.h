@@ -111,7 +111,7 @@ static inline enum status kit_grant(struct kit *kit, const char *name, double ep
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, order, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, order, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)

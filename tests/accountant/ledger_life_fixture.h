@@ -37,7 +37,7 @@ static inline bool scene_play(const char *path, struct acknowledged *done)
     for (int i = 0; good && i < 2; i++) {
         struct store_tx *tx;
         struct dataset_id id = kit_dataset(scene_names[i]);
-        struct grant grant = {RELATION_ZERO_OUT,  4, 1e-5, 0, {0, 0},
+        struct grant grant = {RELATION_ZERO_OUT,   4, 1e-5, 0, {0, 0},
                               PRIVACY_UNIT_RECORD, 0};
         if (store_begin(kit.store, STORE_LEDGER, &tx, NULL) != ST_OK) {
             good = false;

@@ -177,8 +177,8 @@ static void answer_statistics(json_t *answers)
         "{\"kind\":\"variance\",\"column\":\"x\",\"range\":[0,0.5]},"
         "{\"kind\":\"quantiles\",\"column\":\"x\",\"probabilities\":[0.5],\"bins\":4}],"
         "\"privacy\":{\"epsilon\":1}}";
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5,
-                                            1000, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5, 1000, 0, 0};
     const struct ledger_entry_name reserve = {.seq = 7};
     struct dataset_spec spec;
     struct statistics_request request;
@@ -233,8 +233,8 @@ static void answer_words(json_t *answers)
     static const char body[] =
         "{\"dataset\":\"c\",\"statistics\":[{\"kind\":\"words\",\"column\":\"z\"}],"
         "\"privacy\":{\"epsilon\":1,\"discovery_delta\":1e-6}}";
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5,
-                                            1000, 18, 1};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 3.5, 1000, 18, 1};
     const struct ledger_entry_name reserve = {.seq = 7};
     struct word_count found[] = {{"north", 41.5}, {"south", 99}};
     const struct word_counts words = {.count = 2, .items = found};

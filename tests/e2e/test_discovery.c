@@ -18,7 +18,7 @@
     "{'name':'ill','kind':'label','values':['no','yes']}],'privacy':%s}"
 
 #define WORDS(dataset, column, delta)                                                  \
-    "{'dataset':'" dataset "','statistics':[{'kind':'words','column':'" column "'}],"           \
+    "{'dataset':'" dataset "','statistics':[{'kind':'words','column':'" column "'}],"  \
     "'privacy':{'epsilon':0.5,'delta':1e-6,'discovery_delta':" delta "}}"
 
 static void upload(const char *id)
@@ -59,7 +59,8 @@ static const struct reply *await_answers(const char *id)
     const struct reply *reply;
     snprintf(path, sizeof path, "/v1/statistics/%s", id);
     while (reply = client_get(approval_as(approval_scene.ana), "%s", path),
-           assert_status(reply, 200), strcmp(reply_text(reply, "state"), "RUNNING") == 0)
+           assert_status(reply, 200),
+           strcmp(reply_text(reply, "state"), "RUNNING") == 0)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     return reply;
 }
@@ -105,9 +106,8 @@ static void words_take_two_people_and_both_deltas(void **state)
     (void)state;
     char grant[64], other[64], run[64];
     make_ready("visits", "{'epsilon':4,'delta':1e-5,'discovery_delta':2e-6}");
-    expect_price(client_post(approval_as(approval_scene.ana),
-                             "/v1/statistics:estimate", NULL, 
-                             WORDS("visits", "site", "1e-6")));
+    expect_price(client_post(approval_as(approval_scene.ana), "/v1/statistics:estimate",
+                             NULL, WORDS("visits", "site", "1e-6")));
     propose(grant);
     propose(other); /* sent again: it is the same */
     assert_string_equal(grant, other);
@@ -176,21 +176,23 @@ static void persons_have_a_higher_threshold(void **state)
     (void)state;
     char path[96], grant[64];
     struct client *client = approval_as(approval_scene.ana);
-    const struct reply *made = client_create(
-        client, "/v1/datasets",
-        "{'id':'people','format':'csv','task':'classification','header':false,'columns':["
-        "{'name':'who','kind':'privacy_id'},"
-        "{'name':'site','kind':'hashed','buckets':8,'text_bytes':16},"
-        "{'name':'ill','kind':'label','values':['no','yes']}],"
-        "'privacy':{'epsilon':4,'delta':1e-5,'discovery_delta':2e-6}}");
+    const struct reply *made =
+        client_create(client, "/v1/datasets",
+                      "{'id':'people','format':'csv','task':'classification','header':"
+                      "false,'columns':["
+                      "{'name':'who','kind':'privacy_id'},"
+                      "{'name':'site','kind':'hashed','buckets':8,'text_bytes':16},"
+                      "{'name':'ill','kind':'label','values':['no','yes']}],"
+                      "'privacy':{'epsilon':4,'delta':1e-5,'discovery_delta':2e-6}}");
     assert_status(made, 201);
     snprintf(grant, sizeof grant, "%s", reply_text(made, "grant.id"));
     char *text = calloc(1, 65536);
     size_t size = 0;
     for (unsigned i = 0; i < 600; i++)
-        size += (size_t)sprintf(text + size, "p%u,north,%s\n", i / 2,
-                                i % 3 ? "no" : "yes");
-    assert_status(client_put(client, "/v1/datasets/people/files/data", text, size), 204);
+        size +=
+            (size_t)sprintf(text + size, "p%u,north,%s\n", i / 2, i % 3 ? "no" : "yes");
+    assert_status(client_put(client, "/v1/datasets/people/files/data", text, size),
+                  204);
     free(text);
     assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
     snprintf(path, sizeof path, "/v1/datasets/%s:import", "people");
@@ -234,9 +236,8 @@ static void what_is_not_set_aside_or_stored_is_refused(void **state)
          "/privacy/delta"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_invalid_at(
-            client_create(client, "/v1/statistics", "%s", cases[i].body),
-            cases[i].pointer);
+        assert_invalid_at(client_create(client, "/v1/statistics", "%s", cases[i].body),
+                          cases[i].pointer);
 }
 
 static void what_is_set_aside_must_leave_some_of_delta(void **state)
@@ -248,10 +249,9 @@ static void what_is_set_aside_must_leave_some_of_delta(void **state)
         "{'epsilon':4,'delta':1e-5,'discovery_delta':0}",
         "{'epsilon':4,'delta':1e-5,'discovery_delta':-1e-6}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_invalid_at(
-            client_create(approval_as(approval_scene.ana), "/v1/datasets",
-                          DECLARATION, "bad", bad[i]),
-            "/privacy/discovery_delta");
+        assert_invalid_at(client_create(approval_as(approval_scene.ana), "/v1/datasets",
+                                        DECLARATION, "bad", bad[i]),
+                          "/privacy/discovery_delta");
     static const char *const texts[] = {"0", "65", "-1", "1.5"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_invalid_at(

@@ -115,8 +115,8 @@ static struct work work_of_statistics(const struct matrix *matrix)
 {
     static const double halves[] = {0.5};
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON, 2,
-                                            PERSONS, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON, 2, PERSONS, 0, 0};
     const atomic_bool cancel = false;
     struct statistics list = asked(5);
     ask(&list.items[0], STATISTIC_HISTOGRAM, "colour", 0);

@@ -22,7 +22,7 @@ struct csv_plain {
     size_t cells; /* of a record: one for each column, or fewer for predictions */
     const size_t *places; /* (cells) the declared column of each column of the file */
     size_t *offsets;      /* (columns) a declared column's first feature */
-    size_t *texts; /* (columns) where its text is in a row, if it stores texts */
+    size_t *texts;        /* (columns) where its text is in a row, if it stores texts */
 };
 
 /* The caller keeps the arrays and may still change places, and cells, which is the

@@ -358,7 +358,7 @@ static void a_budget_that_both_overspend_is_found(void **state)
 /* Appends a GRANT of this epoch to dataset a, as large as the first. */
 static void append_grant(struct kit *kit, uint64_t epoch)
 {
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
     struct curve capacity = {0};

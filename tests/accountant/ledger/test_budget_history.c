@@ -157,7 +157,7 @@ static void a_new_epoch_begins_with_nothing_spent_and_all_exposed(void **state)
     char path[] = "/tmp/epsilond-history-XXXXXX";
     struct life *life = life_begin();
     struct dataset_id id = kit_dataset("a");
-    struct grant grant = {RELATION_ZERO_OUT,  1.25, 1e-5, 0, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   1.25, 1e-5, 0, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     struct head elsewhere = {.entry.seq = 999};
     bool frozen = false;

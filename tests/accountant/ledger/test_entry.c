@@ -98,7 +98,8 @@ static void curves_are_little_endian_doubles_and_nothing_negative(void **state)
 static void the_texts_are_these_and_are_read_back(void **state)
 {
     (void)state;
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
+                          PRIVACY_UNIT_RECORD, 0},
                  grant_back;
     struct filter filter, filter_back;
     struct curve capacity = {0};
@@ -153,7 +154,7 @@ static void an_entry_says_where_the_unit_is_a_person(void **state)
 {
     (void)state;
     struct grant grant = {RELATION_REPLACE_ONE, 2, 1e-5, 0, {0, 0},
-                          PRIVACY_UNIT_PERSON, 0},
+                          PRIVACY_UNIT_PERSON,  0},
                  back;
     struct filter filter, filter_back;
     struct curve capacity = {0};
@@ -203,7 +204,7 @@ static void a_grant_names_who_approved_it_and_why(void **state)
         {"bob", "\",\"reason\":\"x"},
         {"bob", "\\"},
     };
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     struct grant grant_back;
     struct filter filter, filter_back;
@@ -237,7 +238,7 @@ static void a_grant_names_the_one_that_it_replaces(void **state)
 {
     (void)state;
     const struct grant_approval approval = {"bob", "a typo, \"replaces\":3"};
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0.25, 7},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0.25, 7},
                                 PRIVACY_UNIT_RECORD, 0};
     struct grant grant_back;
     struct grant_approval back;

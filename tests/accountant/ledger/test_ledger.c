@@ -361,7 +361,8 @@ static void memory_changes_only_when_the_transaction_is_durable(void **state)
     struct dataset_id a = kit_dataset("a"), b = kit_dataset("b");
     struct job_id jobs[3] = {kit_job(1), kit_job(2), kit_job(3)};
     struct mechanism m = kit_gaussian(4, 1);
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0};
+    struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
+                          PRIVACY_UNIT_RECORD, 0};
     struct ledger_entry_name entry, before, after;
     struct balance balance;
     kit_grant(&kit, "a", 2, 1e-5, 0);
@@ -423,7 +424,7 @@ static void an_entry_names_who_promised_and_who_reserved(void **state)
     struct dataset_id a = kit_dataset("a");
     struct job_id jobs[2] = {kit_job(1), kit_job(2)};
     struct mechanism m = kit_gaussian(23.85, 1);
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     struct ledger_entry_name entry;
     struct store_tx *tx = kit_begin(&kit);

@@ -217,7 +217,7 @@ static enum status grant_again(struct kit *kit, const char *name, double epsilon
 {
     struct store_tx *tx = kit_begin(kit);
     const struct dataset_id id = kit_dataset(name);
-    const struct grant grant = {RELATION_ZERO_OUT,  epsilon, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   epsilon, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     return kit_end(
         tx, how(kit->ledger, tx,

@@ -57,7 +57,7 @@ static void the_three_job_counterexample_breaks_the_naive_rule_only(void **state
     assert_close(fmax(pairs[1][0], pairs[1][1]), .953e-3, 1e-3);
 
     struct filter filter;
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, 0, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     static const struct curve nothing = {0};
     struct curve spent = bit_curve(first), charge_low = bit_curve(low),
@@ -153,7 +153,7 @@ static double worst(bool naive, int games, uint64_t seed)
 {
     static const struct curve nothing = {0};
     struct dice dice = {.stream = stream_create(), .key = {(uint8_t)seed}};
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, 0, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     double most = 0;
     for (int i = 0; i < games; i++) {

@@ -14,11 +14,11 @@
 #include "tests/accountant/ledger_fixture.h"
 #include "tests/store/place_fixture.h"
 
-static const struct grant wide = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+static const struct grant wide = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                   PRIVACY_UNIT_RECORD, 0};
 static const struct grant narrow = {RELATION_REPLACE_ONE, 1.7, 1e-6, 12, {0.1, 9},
-                                    PRIVACY_UNIT_PERSON, 0};
-static const struct grant middling = {RELATION_ZERO_OUT,  1.3, 1e-5, 0, {0, 0},
+                                    PRIVACY_UNIT_PERSON,  0};
+static const struct grant middling = {RELATION_ZERO_OUT,   1.3, 1e-5, 0, {0, 0},
                                       PRIVACY_UNIT_RECORD, 0};
 
 static enum status grant_anew(struct kit *kit, const char *name,
@@ -118,9 +118,9 @@ static void what_was_drawn_on_stays(void **state)
     (void)state;
     struct kit kit = kit_open(":memory:");
     struct dataset_id id = kit_dataset("a");
-    const struct grant none = {RELATION_ZERO_OUT,  1e-4, 1e-9, 0, {0, 0},
+    const struct grant none = {RELATION_ZERO_OUT,   1e-4, 1e-9, 0, {0, 0},
                                PRIVACY_UNIT_RECORD, 0};
-    const struct grant vast = {RELATION_ZERO_OUT,  30.5, 1e-5, 0, {0, 0},
+    const struct grant vast = {RELATION_ZERO_OUT,   30.5, 1e-5, 0, {0, 0},
                                PRIVACY_UNIT_RECORD, 0};
     assert_int_equal(grant_anew(&kit, "a", &wide), ST_NOT_FOUND);
     assert_int_equal(ledger_unused(kit.ledger, &id, NULL), ST_NOT_FOUND);

@@ -579,7 +579,7 @@ static void an_account_is_loaded_in_the_turn_of_whoever_needs_it(void **state)
     assert_same_balance(&a, &b);
     /* An account that is only in the store cannot be granted again. */
     const struct dataset_id d = kit_dataset("d"), c = kit_dataset("c");
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     const struct ledger_promise promise = {&c, &grant, &principal_local, NULL};
     struct store_tx *tx = kit_begin(&pair.b);

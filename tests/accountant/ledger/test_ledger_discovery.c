@@ -20,8 +20,8 @@ struct scene {
     struct kit kit;
 };
 
-static const struct grant granted = {
-    RELATION_ZERO_OUT, 4, 1e-5, 0, {0, 0}, PRIVACY_UNIT_RECORD, 3e-6};
+static const struct grant granted = {RELATION_ZERO_OUT,   4,   1e-5, 0, {0, 0},
+                                     PRIVACY_UNIT_RECORD, 3e-6};
 
 static enum status grant(struct kit *kit, const char *name, const struct grant *grant)
 {
@@ -65,8 +65,7 @@ static struct mechanism discovery_of(double sigma, double delta)
     mechanism_init(&m, MECHANISM_DISCOVERY, RELATION_ZERO_OUT,
                    (struct mechanism_run){1, sigma, 1});
     m.discovery = (struct mechanism_discovery){2, 1};
-    m.discovery.threshold =
-        discovery_threshold(&m, filter_delta_round_down(delta));
+    m.discovery.threshold = discovery_threshold(&m, filter_delta_round_down(delta));
     return m;
 }
 
@@ -209,8 +208,8 @@ static void deltas_survive_restarts_and_seals(void **state)
     struct place archive = place_make();
     struct seal seal;
     bool any = false;
-    assert_int_equal(
-        ledger_seal(scene.kit.ledger, archive.folder, &seal, &any, NULL), ST_OK);
+    assert_int_equal(ledger_seal(scene.kit.ledger, archive.folder, &seal, &any, NULL),
+                     ST_OK);
     assert_true(any);
     expect_verified(&scene);
     kit_reopen_ledger(&scene.kit);
@@ -253,8 +252,8 @@ static void epochs_add_what_they_set_aside(void **state)
 static struct ledger_row row_of(const char *kind, const uint8_t *bytes, size_t size,
                                 const char *meta)
 {
-    return (struct ledger_row){.job = "", .kind = kind, .curve = bytes,
-                               .curve_size = size, .meta = meta};
+    return (struct ledger_row){
+        .job = "", .kind = kind, .curve = bytes, .curve_size = size, .meta = meta};
 }
 
 /* A GRANT that sets nothing aside has the bytes that it always had. */

@@ -324,8 +324,13 @@ static void regrant(struct scene *scene)
 {
     struct store_tx *tx = kit_begin(&scene->kit);
     struct dataset_id id = kit_dataset("a");
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon_granted, delta_granted, 0, {0, 0},
-                          PRIVACY_UNIT_RECORD, 0};
+    struct grant grant = {RELATION_ZERO_OUT,
+                          epsilon_granted,
+                          delta_granted,
+                          0,
+                          {0, 0},
+                          PRIVACY_UNIT_RECORD,
+                          0};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     assert_int_equal(kit_end(tx, ledger_regrant(scene->kit.ledger, tx, &promise, NULL)),
                      ST_OK);
@@ -444,7 +449,8 @@ static void a_divided_dataset_adds_its_whole_capacity(void **state)
     struct scene scene = begin();
     struct store_tx *tx = kit_begin(&scene.kit);
     struct dataset_id id = kit_dataset("b");
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.1, 7}, PRIVACY_UNIT_RECORD, 0};
+    struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0.1, 7},
+                          PRIVACY_UNIT_RECORD, 0};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     assert_int_equal(kit_dataset_row(tx, "b"), ST_OK);
     assert_int_equal(kit_end(tx, ledger_grant(scene.kit.ledger, tx, &promise, NULL)),

@@ -92,7 +92,7 @@ static void a_new_epoch_divides_nothing_anew(void **state)
     restore_backup(&scene);
     assert_true(use_head(&scene));
     struct dataset_id id = kit_dataset("a");
-    const struct grant grant = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0.1, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0.1, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     const struct ledger_promise promise = {&id, &grant, &principal_local, NULL};
     struct store_tx *tx = kit_begin(&scene.kit);

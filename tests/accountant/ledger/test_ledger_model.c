@@ -201,8 +201,13 @@ static enum status settle_in(struct run *run, struct store_tx *tx, unsigned numb
 static bool step_grant(struct run *run, const struct step *step)
 {
     int dataset = step->what.dataset;
-    struct grant grant = {RELATION_ZERO_OUT,  dataset == 0 ? 2 : 1, 1e-5, 0, {0, 0},
-                          PRIVACY_UNIT_RECORD, 0};
+    struct grant grant = {RELATION_ZERO_OUT,
+                          dataset == 0 ? 2 : 1,
+                          1e-5,
+                          0,
+                          {0, 0},
+                          PRIVACY_UNIT_RECORD,
+                          0};
     enum status expected = run->model.granted[dataset] ? ST_ALREADY_EXISTS : ST_OK;
     if (kit_grant(run->kit, dataset_name(dataset), grant.epsilon, grant.delta, 0) !=
         expected)

@@ -344,7 +344,8 @@ static void a_dataset_is_divided_once(void **state)
 {
     (void)state;
     struct kit kit = kit_divided();
-    struct grant grant = {RELATION_ZERO_OUT, 2, 1e-5, 0, {0.2, 3}, PRIVACY_UNIT_RECORD, 0};
+    struct grant grant = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0.2, 3},
+                          PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
     struct curve capacity = {0};
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);

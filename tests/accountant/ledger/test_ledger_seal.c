@@ -119,7 +119,7 @@ static void grant_divided(struct kit *kit, const char *name)
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    const struct grant grant = {RELATION_ZERO_OUT,  4, 1e-5, 0, {0.1, 3},
+    const struct grant grant = {RELATION_ZERO_OUT,   4, 1e-5, 0, {0.1, 3},
                                 PRIVACY_UNIT_RECORD, 0};
     enum status status = kit_dataset_row(tx, name);
     if (status == ST_OK)
@@ -135,7 +135,7 @@ static void regrant(struct kit *kit, const char *name)
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    const struct grant grant = {RELATION_ZERO_OUT,  3, 1e-5, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   3, 1e-5, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     const struct freeze_row row = {.dataset = name, .epoch = 1, .seq = 1};
     assert_int_equal(kit_end(tx, freeze_row_insert(tx, &row, NULL)), ST_OK);
@@ -153,7 +153,7 @@ static void grant_anew(struct kit *kit, const char *name)
 {
     struct store_tx *tx = kit_begin(kit);
     struct dataset_id id = kit_dataset(name);
-    const struct grant grant = {RELATION_ZERO_OUT,  5, 1e-6, 0, {0, 0},
+    const struct grant grant = {RELATION_ZERO_OUT,   5, 1e-6, 0, {0, 0},
                                 PRIVACY_UNIT_RECORD, 0};
     assert_int_equal(
         kit_end(tx, ledger_grant_anew(

@@ -76,17 +76,16 @@ static void delta_bounds_every_split_of_every_unit(void **state)
         enum relation relation;
         double sigma, t;
         unsigned rows;
-    } cases[] = {
-        {RELATION_ZERO_OUT, 10, 50, 1},  {RELATION_ZERO_OUT, 10, 50, 16},
-        {RELATION_ZERO_OUT, 8, 39, 2},   {RELATION_ZERO_OUT, 1, 1.5, 16},
-        {RELATION_ZERO_OUT, .2, 1.1, 4}, {RELATION_REPLACE_ONE, 8, 55, 1},
-        {RELATION_REPLACE_ONE, 5, 40, 8}};
+    } cases[] = {{RELATION_ZERO_OUT, 10, 50, 1},  {RELATION_ZERO_OUT, 10, 50, 16},
+                 {RELATION_ZERO_OUT, 8, 39, 2},   {RELATION_ZERO_OUT, 1, 1.5, 16},
+                 {RELATION_ZERO_OUT, .2, 1.1, 4}, {RELATION_REPLACE_ONE, 8, 55, 1},
+                 {RELATION_REPLACE_ONE, 5, 40, 8}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double distance = cases[i].relation == RELATION_REPLACE_ONE ? sqrt(2) : 1;
         double truth =
             fmin(1, oracle(cases[i].sigma * distance, cases[i].t, cases[i].rows));
-        double delta = delta_of(cases[i].relation, cases[i].sigma, cases[i].t,
-                                cases[i].rows);
+        double delta =
+            delta_of(cases[i].relation, cases[i].sigma, cases[i].t, cases[i].rows);
         if (!(delta >= truth * (1 - 1e-9) && delta <= truth * (1 + 1e-8)))
             fail_msg("case %zu: %.17g, and the oracle has %.17g", i, delta, truth);
     }
@@ -175,7 +174,8 @@ static void other_discoveries_have_no_proof(void **state)
     struct mechanism m = discovery_of(RELATION_ZERO_OUT, 7, 40, 1);
     assert_int_equal(cost_supports(&m, NULL), ST_OK);
     static const struct mechanism_discovery bad[] = {
-        {1, 1}, {NAN, 1}, {INFINITY, 1}, {40, 0}, {40, 2}, {40, MECHANISM_ROWS_MAX + 1}};
+        {1, 1},  {NAN, 1}, {INFINITY, 1},
+        {40, 0}, {40, 2},  {40, MECHANISM_ROWS_MAX + 1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         m.discovery = bad[i];
         assert_int_equal(cost_supports(&m, NULL), ST_INVALID);

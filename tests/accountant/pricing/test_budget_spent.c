@@ -14,7 +14,7 @@ static struct balance fresh(double epsilon)
 {
     struct balance balance;
     struct filter filter;
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, 0, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, 0, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     memset(&balance, 0, sizeof balance);
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);

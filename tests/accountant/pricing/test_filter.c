@@ -9,7 +9,7 @@ static struct filter filter_for(double epsilon, double delta, double order)
 {
     struct filter filter;
     struct error error = {0};
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, order, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, order, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     if (filter_of(&filter, &grant, &error) != ST_OK)
         fail_msg("%s", error.text);
@@ -80,8 +80,13 @@ static void the_capacities_together_spend_no_more_than_delta(void **state)
     for (size_t i = 0; i < sizeof epsilons / sizeof *epsilons; i++) {
         for (size_t order = 0; order <= CURVE_ORDERS; order++) {
             double owner = order == CURVE_ORDERS ? 0 : curve_orders[order];
-            struct grant grant = {RELATION_ZERO_OUT,  epsilons[i], 1e-6, owner, {0, 0},
-                                  PRIVACY_UNIT_RECORD, 0};
+            struct grant grant = {RELATION_ZERO_OUT,
+                                  epsilons[i],
+                                  1e-6,
+                                  owner,
+                                  {0, 0},
+                                  PRIVACY_UNIT_RECORD,
+                                  0};
             struct filter filter;
             if (filter_of(&filter, &grant, NULL) != ST_OK)
                 continue;
@@ -116,7 +121,7 @@ static void a_grant_without_positive_capacity_is_refused(void **state)
     (void)state;
     struct filter filter;
     struct error error = {0};
-    struct grant grant = {RELATION_ZERO_OUT,  0.0001, 1e-9, 0, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   0.0001, 1e-9, 0, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     assert_int_equal(filter_of(&filter, &grant, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/privacy/epsilon");
@@ -126,8 +131,8 @@ static void a_grant_without_positive_capacity_is_refused(void **state)
     assert_int_equal(filter_of(&filter, &grant, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/privacy/order");
     error = (struct error){0};
-    grant =
-        (struct grant){RELATION_ZERO_OUT, 2, 0x1p-39, 0, {0, 0}, PRIVACY_UNIT_RECORD, 0};
+    grant = (struct grant){RELATION_ZERO_OUT,   2, 0x1p-39, 0, {0, 0},
+                           PRIVACY_UNIT_RECORD, 0};
     assert_int_equal(filter_of(&filter, &grant, &error), ST_INVALID);
     assert_string_equal(error.pointer, "/privacy/delta");
 }

@@ -25,7 +25,7 @@ static const struct workload small[] = {
 static bool fresh(struct balance *balance, double epsilon, double order)
 {
     struct filter filter;
-    struct grant grant = {RELATION_ZERO_OUT,  epsilon, delta, order, {0, 0},
+    struct grant grant = {RELATION_ZERO_OUT,   epsilon, delta, order, {0, 0},
                           PRIVACY_UNIT_RECORD, 0};
     memset(balance, 0, sizeof *balance);
     if (filter_of(&filter, &grant, NULL) != ST_OK)

@@ -250,7 +250,7 @@ static void the_summary_of_a_grant_is_of_that_grant(void **state)
     (void)state;
     struct epoch last = {.number = 1, .grant = {.epsilon = 3, .delta = 1e-5}};
     const struct epochs epochs = {.items = &last, .count = 1};
-    const struct grant granted = {RELATION_ZERO_OUT,  1.25, 1e-5, 0, {0, 0},
+    const struct grant granted = {RELATION_ZERO_OUT,   1.25, 1e-5, 0, {0, 0},
                                   PRIVACY_UNIT_RECORD, 0};
     struct filter filter;
     struct curve capacity = {0};

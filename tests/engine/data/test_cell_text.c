@@ -14,9 +14,14 @@ static void texts_are_stored_up_to_their_room(void **state)
         uint32_t bytes;
         const char *text, *stored;
     } cases[] = {
-        {1, "a", "a"},       {1, "", ""},        {4, "abcd", "abcd"},
-        {4, "abcde", "abcd"}, {2, "\xc3\xa9", "\xc3\xa9"}, {1, "\xc3\xa9", ""},
-        {3, "a\xe2\x82\xac", "a"}, {4, "a\xe2\x82\xac", "a\xe2\x82\xac"},
+        {1, "a", "a"},
+        {1, "", ""},
+        {4, "abcd", "abcd"},
+        {4, "abcde", "abcd"},
+        {2, "\xc3\xa9", "\xc3\xa9"},
+        {1, "\xc3\xa9", ""},
+        {3, "a\xe2\x82\xac", "a"},
+        {4, "a\xe2\x82\xac", "a\xe2\x82\xac"},
         {6, "\xff\xff\xff", "\xff\xff\xff"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -87,8 +87,8 @@ static void expect_added(const struct statistics *list, double noise_multiplier,
                          double *most)
 {
     struct measurement measurement, smaller;
-    struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD,
-                                      noise_multiplier, PEOPLE, 0, 0};
+    struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, noise_multiplier, PEOPLE, 0, 0};
     fill(PEOPLE);
     *most = 0;
     for (size_t i = 0; i < CORNERS; i++) {
@@ -113,8 +113,8 @@ static void expect_exchanged(const struct statistics *list, double noise_multipl
                              double *most)
 {
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_REPLACE_ONE, PRIVACY_UNIT_RECORD,
-                                            noise_multiplier, PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_REPLACE_ONE, PRIVACY_UNIT_RECORD, noise_multiplier, PEOPLE, 0, 0};
     fill(PEOPLE);
     *most = 0;
     for (size_t i = 0; i < CORNERS; i++)
@@ -206,8 +206,8 @@ static void noise_is_on_every_slot_with_the_deviation_that_is_stated(void **stat
     (void)state;
     enum { RUNS = 200, SLOTS = 135 };
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 0.6,
-                                            PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 0.6, PEOPLE, 0, 0};
     struct statistics list = ask_all();
     double exact[136], sum[SLOTS] = {0}, squares[SLOTS] = {0};
     fill(PEOPLE);
@@ -239,8 +239,8 @@ static void no_two_slots_share_their_noise(void **state)
     (void)state;
     enum { BINS = 5000 };
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1,
-                                            0, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1, 0, 0, 0};
     struct statistics list = asked(1);
     ask(&list.items[0], STATISTIC_HISTOGRAM, "age", BINS);
     assert_int_equal(statistics_resolve(&list, &record_schema, NULL), ST_OK);
@@ -256,8 +256,8 @@ static void without_a_seed_no_two_runs_are_alike(void **state)
 {
     (void)state;
     struct measurement measurement;
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1,
-                                            PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1, PEOPLE, 0, 0};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     fill(PEOPLE);
@@ -276,8 +276,8 @@ static void noise_without_a_grid_is_refused(void **state)
 {
     (void)state;
     struct measurement measurement;
-    struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1e12,
-                                      PEOPLE, 0, 0};
+    struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1e12, PEOPLE, 0, 0};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_INVALID);
@@ -293,8 +293,8 @@ static void a_stop_ends_the_pass_without_a_release(void **state)
     struct measurement measurement;
     atomic_bool stop = true;
     double released[3] = {-1, -1, -1};
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1,
-                                            PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1, PEOPLE, 0, 0};
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
     fill(PEOPLE);
@@ -342,8 +342,8 @@ static double *run_persons(const struct statistics *list, enum relation relation
                            uint64_t persons, struct rows last,
                            struct measurement *measurement)
 {
-    const struct measurement_terms terms = {relation, PRIVACY_UNIT_PERSON, 1.75,
-                                            persons, 0, 0};
+    const struct measurement_terms terms = {
+        relation, PRIVACY_UNIT_PERSON, 1.75, persons, 0, 0};
     fill_persons(persons, last);
     return run(list, &terms, measurement, &key);
 }
@@ -393,8 +393,8 @@ static void persons_are_counted_once(void **state)
     struct measurement measurement;
     struct statistics all = ask_all();
     const struct statistics list = some(all, 1);
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON,
-                                            0.05, PERSONS, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON, 0.05, PERSONS, 0, 0};
     fill_persons(PERSONS, lives[5]);
     double *released = run(&list, &terms, &measurement, &key), sum = 0;
     for (size_t j = 0; j < measurement.slots; j++)
@@ -408,8 +408,8 @@ static void what_is_run_is_one_joint_release_of_that_multiplier(void **state)
 {
     (void)state;
     struct mechanism m;
-    const struct measurement_terms terms = {RELATION_REPLACE_ONE, PRIVACY_UNIT_RECORD,
-                                            2.5, PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_REPLACE_ONE, PRIVACY_UNIT_RECORD, 2.5, PEOPLE, 0, 0};
     measurement_mechanism(&m, &terms);
     char *text = mechanism_render(&m);
     assert_string_equal(text,

@@ -86,8 +86,8 @@ static double move(enum relation relation, double steps, float from, float to)
     struct measurement measurement, smaller;
     bool exchanged = relation == RELATION_REPLACE_ONE;
     struct statistics list = moments_of(&wide_schema, clip);
-    struct measurement_terms terms = {relation, PRIVACY_UNIT_RECORD,
-                                      GRID_NOISE_STDDEV / steps, 2, 0, 0};
+    struct measurement_terms terms = {
+        relation, PRIVACY_UNIT_RECORD, GRID_NOISE_STDDEV / steps, 2, 0, 0};
     fill_wide(2, to);
     run(&list, &terms, &wide_matrix, &measurement, with);
     terms.units = exchanged ? 2 : 1;
@@ -182,8 +182,8 @@ static void moments_are_those_of_a_direct_computation(void **state)
         double released[2];
         struct measurement measurement;
         struct statistics list = moments_of(&record_schema, clips[c]);
-        const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD,
-                                                1e-4, PEOPLE, 0, 0};
+        const struct measurement_terms terms = {
+            RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1e-4, PEOPLE, 0, 0};
         fill(PEOPLE);
         run(&list, &terms, &records.matrix, &measurement, released);
         const struct moments *moments = &list.items[0].moments;
@@ -210,8 +210,8 @@ static void every_coordinate_has_the_noise_of_the_clip_length(void **state)
     static double released[2 * WIDE];
     struct measurement measurement;
     struct statistics list = moments_of(&wide_schema, 3);
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 2.5,
-                                            1, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 2.5, 1, 0, 0};
     fill_wide(1, 0);
     run(&list, &terms, &wide_matrix, &measurement, released);
     double squares = 0;
@@ -245,8 +245,8 @@ static double persons_mean(unsigned rows, double first, double rest)
     double released[2];
     struct measurement measurement;
     struct statistics list = moments_of(&record_schema, 0);
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON,
-                                            1e-4, 2, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_PERSON, 1e-4, 2, 0, 0};
     records_init(&records, rows + 1);
     records_set(&records, 0, (struct record){50, 0, 0});
     for (unsigned k = 0; k < rows; k++)
@@ -310,8 +310,8 @@ static void noise_that_rounding_exceeds_is_refused(void **state)
     (void)state;
     struct measurement measurement;
     struct statistics list = moments_of(&wide_schema, 0);
-    struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD,
-                                      GRID_NOISE_STDDEV / 32, 1, 0, 0};
+    struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, GRID_NOISE_STDDEV / 32, 1, 0, 0};
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_INVALID);
     statistics_fini(&list);
 }
@@ -323,8 +323,8 @@ static void a_stop_ends_the_pass(void **state)
     double released[2] = {-1, -1};
     struct measurement measurement;
     struct statistics list = moments_of(&record_schema, 0);
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1,
-                                            PEOPLE, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 1, PEOPLE, 0, 0};
     fill(PEOPLE);
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_OK);
     assert_int_equal(measurement_run(&measurement, &list, &records.matrix, &key, &stop,

@@ -82,7 +82,7 @@ static void frequent_texts_are_shown_by_text_and_with_their_counts(void **state)
     static const struct {
         const char *text;
         size_t count;
-    } sites[] = {{"zulu", 900}, {"alpha", 500}, {"alph", 400},   {"mike\xc3\xa9", 300},
+    } sites[] = {{"zulu", 900}, {"alpha", 500}, {"alph", 400}, {"mike\xc3\xa9", 300},
                  {"", 1000},    {"few", 20},    {"\x7f", 250}, {"alone", 1}};
     size_t count = 0, shown = 0;
     for (size_t i = 0; i < 900; i++)
@@ -91,12 +91,11 @@ static void frequent_texts_are_shown_by_text_and_with_their_counts(void **state)
                 set_text(count++, sites[k].text);
     set_text(count++, "alpha beta"); /* cut to its first 8 bytes */
     struct matrix matrix = matrix_of(count);
-    const struct measurement_terms terms = {.noise_multiplier = 10,
-                                            .units = count,
-                                            .threshold = 80,
-                                            .rows = 1};
+    const struct measurement_terms terms = {
+        .noise_multiplier = 10, .units = count, .threshold = 80, .rows = 1};
     struct word_counts words = run(&matrix, &terms, 7);
-    static const char *const order[] = {"alph", "alpha", "mike\xc3\xa9", "zulu", "\x7f"};
+    static const char *const order[] = {"alph", "alpha", "mike\xc3\xa9", "zulu",
+                                        "\x7f"};
     static const double counts[] = {400, 500, 300, 900, 250};
     assert_int_equal(words.count, 5);
     for (; shown < words.count; shown++) {
@@ -237,8 +236,8 @@ static void a_run_that_is_stopped_shows_nothing(void **state)
     const struct measurement_terms terms = {
         .noise_multiplier = 1, .units = 10, .threshold = 2, .rows = 1};
     assert_int_equal(measurement_plan(&measurement, &list, &terms, NULL), ST_OK);
-    assert_int_equal(word_counts_run(&words, &measurement, &list.items[0], &matrix, NULL,
-                                     &stopped, NULL),
+    assert_int_equal(word_counts_run(&words, &measurement, &list.items[0], &matrix,
+                                     NULL, &stopped, NULL),
                      ST_CANCELLED);
     assert_true(words.count == 0 && words.items == NULL);
     statistics_fini(&list);
@@ -250,7 +249,8 @@ static void only_stored_texts_are_discovered_and_alone(void **state)
     static const struct {
         size_t count;
         const char *column, *pointer;
-    } cases[] = {{1, "town", "/statistics/0/column"}, {2, "site", "/statistics/0/kind"}};
+    } cases[] = {{1, "town", "/statistics/0/column"},
+                 {2, "site", "/statistics/0/kind"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {0};
         struct statistics list = {cases[i].count,

@@ -119,7 +119,7 @@ static void a_budget_that_waits_to_be_replaced_is_unused(void **state)
 {
     (void)state;
     struct error error = {0};
-    const struct grant before = {RELATION_ZERO_OUT,  2, 1e-5, 0, {0, 0},
+    const struct grant before = {RELATION_ZERO_OUT,   2, 1e-5, 0, {0, 0},
                                  PRIVACY_UNIT_RECORD, 0};
     struct store_tx *tx = scene_begin(&scene);
     const struct dataset_id id = dataset_spec(add_points(tx, true))->id;

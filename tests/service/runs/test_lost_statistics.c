@@ -40,8 +40,8 @@ enum status __wrap_work_lease_rows_walk_lost(struct store_tx *tx,
 static struct statistics_run *make_survey(const struct scene *scene)
 {
     const struct dataset *points = datasets_find(scene->context.datasets, "points");
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 4.5,
-                                            SCENE_RECORDS, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, 4.5, SCENE_RECORDS, 0, 0};
     struct statistics_run *survey = calloc(1, sizeof *survey);
     assert_non_null(survey);
     survey->statistics.count = 1;

@@ -138,8 +138,8 @@ static struct statistics_run *make_survey(double noise_multiplier)
 {
     struct daemon_state *context = &run.scene.context;
     const struct dataset *points = datasets_find(context->datasets, "points");
-    const struct measurement_terms terms = {RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD,
-                                            noise_multiplier, SCENE_RECORDS, 0, 0};
+    const struct measurement_terms terms = {
+        RELATION_ZERO_OUT, PRIVACY_UNIT_RECORD, noise_multiplier, SCENE_RECORDS, 0, 0};
     struct statistics_run *survey = calloc(1, sizeof *survey);
     assert_non_null(survey);
     survey->statistics.count = 1;
