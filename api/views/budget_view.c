@@ -62,7 +62,7 @@ static void write_discovery(struct json_writer *writer, const struct balance *ba
     double spent = balance->committed.delta, held = balance->held.delta;
     if (balance->delta_capacity == 0)
         return;
-    json_write_object(writer, "discovery");
+    json_write_object(writer, "discoveries");
     json_write_real(writer, "delta", balance->delta_capacity);
     json_write_real(writer, "spent", spent);
     json_write_real(writer, "held", held);

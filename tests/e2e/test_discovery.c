@@ -114,7 +114,7 @@ static void words_take_two_people_and_both_deltas(void **state)
     assert_problem(client_create(approval_as(approval_scene.ana), "/v1/statistics",
                                  WORDS("visits", "site", "5e-7")),
                    409, "grant_pending");
-    assert_true(reply_number(budget("visits"), "discovery.held") == 0);
+    assert_true(reply_number(budget("visits"), "discoveries.held") == 0);
     assert_problem(approval_decide(approval_scene.ana_officer, "approve", grant), 403,
                    "second_person");
     assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
@@ -131,8 +131,8 @@ static void words_take_two_people_and_both_deltas(void **state)
                 reply_number(done, "answers.0.words.0.count") < 560);
     assert_close(reply_number(done, "guarantee.discovery_delta"), 1e-6, 1e-6);
     assert_null(strstr(done->body, "Jane"));
-    assert_close(reply_number(budget("visits"), "discovery.spent"), 1e-6, 1e-6);
-    assert_close(reply_number(budget("visits"), "discovery.left"), 1e-6, 1e-6);
+    assert_close(reply_number(budget("visits"), "discoveries.spent"), 1e-6, 1e-6);
+    assert_close(reply_number(budget("visits"), "discoveries.left"), 1e-6, 1e-6);
     const struct reply *used =
         client_get(approval_as(approval_scene.bob), "/v1/grants/%s", grant);
     assert_string_equal(reply_text(used, "words.statistics"), run);
@@ -159,7 +159,7 @@ static void an_approval_is_used_once_and_delta_never_comes_back(void **state)
         snprintf(run, sizeof run, "%s", reply_text(made, "id"));
         assert_string_equal(reply_text(await_answers(run), "state"), "SUCCEEDED");
     }
-    assert_true(reply_number(budget("visits"), "discovery.left") < 1e-12);
+    assert_true(reply_number(budget("visits"), "discoveries.left") < 1e-12);
     /* Everything else goes on. */
     const struct reply *made =
         client_create(approval_as(approval_scene.ana), "/v1/statistics",

@@ -311,7 +311,7 @@ class DatasetSummaryBudget(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
-    discovery: NotRequired[DiscoveryBudget]
+    discoveries: NotRequired[DiscoveryBudget]
 
 
 class DatasetSummary(TypedDict):
@@ -537,7 +537,7 @@ class BudgetPartsItem(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
-    discovery: NotRequired[DiscoveryBudget]
+    discoveries: NotRequired[DiscoveryBudget]
     rooms: Rooms
     committed: Vector
     held: Vector
@@ -561,7 +561,7 @@ class Budget(TypedDict):
     epsilon_remaining: float | None
     fraction_remaining: float
     share: Share
-    discovery: NotRequired[DiscoveryBudget]
+    discoveries: NotRequired[DiscoveryBudget]
     rooms: Rooms
     orders: Vector
     weights: Vector
