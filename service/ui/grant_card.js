@@ -1,10 +1,11 @@
 // A grant that waits for a second person: what is requested, of whom, and until when.
 import {html, nothing} from './lit-html.js';
-import {age, delta, epsilon} from './format.js';
+import {age, delta, epsilon, plain} from './format.js';
 import {principal} from './who.js';
 
 // Says what a grant would promise.
-export function promise({kind, privacy, replaces}) {
+export function promise({kind, privacy, replaces, words}) {
+  if (kind === 'words') return html`<b>The words of column ${words.column}</b> that at least ${plain(words.threshold)} share, counted with noise of deviation ${plain(words.deviation)}. With probability <b>${delta(words.discovery_delta)}</b> a text that only one of the people has is shown in full.`;
   if (kind === 'regrant') return html`<b>A further ${epsilon(privacy.epsilon)} at δ ${delta(privacy.delta)}</b>, after a restored backup has frozen the budget. The earlier budget counts as spent in full.`;
   if (privacy === 'public') return html`<b>Everybody may see these records.</b> Nothing protects them from then on.`;
   const before = replaces ? html`It replaces <b>${epsilon(replaces.epsilon)} at δ ${delta(replaces.delta)}</b>, which was granted before` : 'Nothing was promised before';

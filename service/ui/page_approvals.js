@@ -15,7 +15,7 @@ const decided = {APPROVED: ['✓', 'Approved', 'good'], REJECTED: ['✕', 'Rejec
 function past(grant) {
   const [glyph, word, kind] = decided[grant.state];
   return html`<tr><td><a class="name" href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></td>
-    <td data-name="What">${grant.privacy === 'public' ? 'public' : epsilon(grant.privacy.epsilon)}${grant.kind === 'regrant' ? ' further' : ''}</td>
+    <td data-name="What">${grant.kind === 'words' ? `words of ${grant.words.column}` : grant.privacy === 'public' ? 'public' : epsilon(grant.privacy.epsilon)}${grant.kind === 'regrant' ? ' further' : ''}</td>
     <td data-name="State"><span><span class="badge ${kind}"><span aria-hidden="true">${glyph}</span> ${word}</span>${grant.reason ? html`<small>${grant.reason}</small>` : nothing}</span></td>
     <td data-name="Proposed by">${grant.proposed_by}</td><td data-name="Decided by">${grant.decided_by ?? '–'}</td>
     <td class="number quiet" data-name="When">${age(grant.decide_time ?? grant.lapse_time)}</td></tr>`;
@@ -60,7 +60,7 @@ export function open(view) {
   };
   const card = (grant) => html`<section class="card"><h2><a href="/ui/datasets/${grant.dataset}">${grant.dataset}</a></h2>
       <p>${promise(grant)}</p>${facts(grant)}
-      ${grant.kind === 'regrant' ? nothing : html`<p class="quiet">What its columns may hold is on its page, and becomes public with the approval.</p>`}${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger', {}, grant.acknowledge)}</section>`;
+      ${grant.kind !== 'declaration' ? nothing : html`<p class="quiet">What its columns may hold is on its page, and becomes public with the approval.</p>`}${answers(`/v1/grants/${grant.id}`, grant.id, grant.dataset, 'ledger', {}, grant.acknowledge)}</section>`;
   const policyCard = (one) => html`<section class="card"><h2>The limits of ${one.owner ? `${one.owner}’s key` : 'a key'} <span class="id">${one.id}</span></h2>
       <p><b>${policyWords(one.policy)}</b>, which is more than the key may spend now.</p>
       ${facts({proposed_by: one.proposed_by, propose_time: one.time, lapse_time: new Date(Date.parse(one.time) + LAPSE_MS).toISOString()})}
