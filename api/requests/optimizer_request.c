@@ -42,7 +42,7 @@ static void read_decay(double *decay, struct json_node node)
         *decay = json_read_real(node, decay_range);
 }
 
-/* Reads the members that both kinds have. The schedule is read before the rate, because
+/* Reads the members that all kinds have. The schedule is read before the rate, because
  * the default of the rate's final value depends on it. */
 static void read_course(struct optimizer_spec *optimizer, const struct json_node *node)
 {

@@ -5,6 +5,8 @@
  *   {"name":"sgd","learning_rate"?:RATE,"momentum"?:0, ...}
  *   {"name":"adam","learning_rate"?:RATE,"beta1"?:0.9,"beta2"?:0.999,
  *    "epsilon"?:1e-8, ...}
+ *   {"name":"adam_bc","learning_rate"?:RATE,"beta1"?:0.9,"beta2"?:0.999,
+ *    "epsilon"?:1e-8,"floor"?:0.5, ...}
  *   ... = "schedule"?:"linear","warmup"?:0,"weight_decay"?:0
  *   RATE = number | {"initial":number,"final":number}
  *

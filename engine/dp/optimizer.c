@@ -12,6 +12,8 @@ struct optimizer {
     struct optimizer_spec spec;
     uint64_t steps;
     float *first, *second; /* (dim) state; NULL: the kind has none, or one */
+    uint64_t step;         /* the one that has begun */
+    double noise;          /* beta2's sum of the steps' variances */
 };
 
 const char *const rate_schedule_names[] = {
@@ -92,19 +94,34 @@ static bool all_finite(const float *p, size_t count)
     return bad == 0;
 }
 
+void optimizer_begin_step(struct optimizer *optimizer, uint64_t step,
+                          double noise_variance)
+{
+    double kept = optimizer->spec.beta2;
+    optimizer->step = step;
+    optimizer->noise = kept * optimizer->noise + (1 - kept) * noise_variance;
+}
+
+/* An average whose decay rate was kept, after the step, without its bias towards 0. */
+static double unbiased(double average, double kept, uint64_t step)
+{
+    return average / (1 - pow(kept, (double)step + 1));
+}
+
 bool optimizer_apply(struct optimizer *optimizer, float *parameters,
-                     const float *gradient, struct span span, uint64_t step)
+                     const float *gradient, struct span span)
 {
     const struct optimizer_spec *spec = &optimizer->spec;
     float *p = parameters + span.first;
-    double rate = optimizer_rate(optimizer, step);
+    double rate = optimizer_rate(optimizer, optimizer->step);
     if (spec->weight_decay != 0)
         shrink(p, span.count, (float)(1 - rate * spec->weight_decay));
     optimizer_row(spec->kind)
         ->move(&(struct optimizer_step){
             .spec = spec,
             .rate = rate,
-            .step = step,
+            .step = optimizer->step,
+            .noise = unbiased(optimizer->noise, spec->beta2, optimizer->step),
             .first = optimizer->first != NULL ? optimizer->first + span.first : NULL,
             .second = optimizer->second != NULL ? optimizer->second + span.first : NULL,
             .parameters = p,

@@ -5,10 +5,23 @@
  *   sgd   v = momentum v + g;  p -= rate v
  *   adam  m = beta1 m + (1 - beta1) g;  s = beta2 s + (1 - beta2) g^2;
  *         p -= rate (m / (1 - beta1^t)) / (sqrt(s / (1 - beta2^t)) + epsilon)
+ *   adam_bc  m and s as adam, f = beta2 f + (1 - beta2) V;
+ *         p -= rate (m / (1 - beta1^t))
+ *              / (sqrt(max(s - f, floor f) / (1 - beta2^t)) + epsilon)
  *
- * p are the parameters, g the gradient, and t counts steps from 1. Before either
- * update, weight decay shrinks every parameter, decoupled from the moments (Loshchilov
- * & Hutter 2019, 1711.05101):
+ * p are the parameters, g the gradient, and t counts steps from 1. V is the variance of
+ * the noise in each coordinate of g, by the step's plan and not as measured, so it is
+ * public. It is 0 on public data, where adam_bc is adam.
+ *
+ * adam divides by the root of the gradient's mean square plus V. If V is much larger,
+ * the divisor is the same everywhere, and the update is that of momentum. adam_bc
+ * divides by the root of the mean square without V (Tang, Shpilevskiy & Lecuyer 2024,
+ * 2312.14334). That paper has a constant gamma' in place of floor f, and it depends on
+ * the clip norm and the batch. A share of f does not, so one default serves all jobs,
+ * and V may change from step to step.
+ *
+ * Before any update, weight decay shrinks every parameter, decoupled from the moments
+ * (Loshchilov & Hutter 2019, 1711.05101):
  *
  *   p = (1 - rate weight_decay) p
  *
@@ -53,10 +66,15 @@ size_t optimizer_size(const struct optimizer_spec *spec, size_t dim);
 /* The rate of step, counted from 0. */
 double optimizer_rate(const struct optimizer *optimizer, uint64_t step);
 
+/* Begins a step, counted from 0, whose gradient has noise of the given variance in each
+ * coordinate. Call it once before the spans of the step, on one thread. */
+void optimizer_begin_step(struct optimizer *optimizer, uint64_t step,
+                          double noise_variance);
+
 /* Updates parameters[span] with gradient, whose first value belongs to coordinate
- * span.first, for step, counted from 0. Every step must be applied once to every span,
- * in order. Returns false if a parameter is no longer finite. */
+ * span.first, for the step that has begun. Every step must be applied once to every
+ * span, in order. Returns false if a parameter is no longer finite. */
 bool optimizer_apply(struct optimizer *optimizer, float *parameters,
-                     const float *gradient, struct span span, uint64_t step);
+                     const float *gradient, struct span span);
 
 #endif

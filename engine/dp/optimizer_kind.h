@@ -15,10 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(constant, name): the row of each is in optimizer_NAME.c. */
+/* X(constant, name): the row of each is in optimizer_NAME.c; that of adam_bc is next to
+ * adam's, whose moments it has. */
 #define OPTIMIZER_TABLE(X)                                                             \
     X(OPTIMIZER_SGD, sgd) /* with or without momentum */                               \
-    X(OPTIMIZER_ADAM, adam)
+    X(OPTIMIZER_ADAM, adam)                                                            \
+    X(OPTIMIZER_ADAM_BC, adam_bc)
 
 #define CONSTANT(constant, name) constant,
 enum optimizer_kind { OPTIMIZER_TABLE(CONSTANT) OPTIMIZER_KINDS };
@@ -28,10 +30,12 @@ enum rate_schedule { RATE_LINEAR, RATE_COSINE };
 
 struct optimizer_spec {
     enum optimizer_kind kind;
-    double learning_rate;         /* > 0 */
-    double learning_rate_final;   /* the rate of the last step */
-    double momentum;              /* sgd: [0, 1) */
-    double beta1, beta2, epsilon; /* adam */
+    double learning_rate;       /* > 0 */
+    double learning_rate_final; /* the rate of the last step */
+    double momentum;            /* sgd: [0, 1) */
+    double beta1, beta2;        /* adam and adam_bc */
+    double epsilon;             /* adam and adam_bc */
+    double floor;               /* adam_bc: (0, 1], of the noise's variance */
     enum rate_schedule schedule;
     double warmup;       /* [0, 1): share of the steps */
     double weight_decay; /* >= 0, and learning_rate weight_decay < 1 */
@@ -50,13 +54,15 @@ struct optimizer_step {
     const struct optimizer_spec *spec;
     double rate;           /* of the step */
     uint64_t step;         /* counted from 0 */
+    double noise;          /* the declared variance of a coordinate's noise, averaged
+                            * over the steps as beta2 averages their second moment */
     float *first, *second; /* state of the span, moved; NULL: the kind has none */
     float *parameters;     /* moved */
     const float *gradient;
     size_t count;
 };
 
-enum { OPTIMIZER_MEMBERS_MAX = 4 };
+enum { OPTIMIZER_MEMBERS_MAX = 5 };
 
 struct optimizer_row {
     const char *name;

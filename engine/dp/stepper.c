@@ -387,8 +387,16 @@ void stepper_forget_error(struct stepper *stepper)
               stepper->dim * sizeof *stepper->reduction.error_memory);
 }
 
+/* The variance of a coordinate's noise in sum / divisor. */
+static double variance_of(const struct grid *grid, double divisor)
+{
+    double stddev = GRID_NOISE_STDDEV / (grid->scale * divisor);
+    return stddev * stddev;
+}
+
 void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor)
 {
+    stepper->noise_variance = variance_of(grid, divisor);
     release_sum(&stepper->release, &stepper->reduction, grid, divisor, NULL);
 }
 
@@ -406,6 +414,7 @@ double stepper_release_norm(struct stepper *stepper, const struct norm_grid *nor
 void stepper_average(struct stepper *stepper, const struct grid *grid, double divisor)
 {
     CHECK(stepper->setup.is_public); /* only public sums have no noise */
+    stepper->noise_variance = 0;
     release_average(&stepper->release, &stepper->reduction, grid, divisor);
 }
 
@@ -436,14 +445,14 @@ void stepper_gradient_scale(struct stepper *stepper, double factor)
     float *gradient = stepper->release.gradient;
     for (size_t j = 0; j < stepper->dim; j++)
         gradient[j] = (float)((double)gradient[j] * factor);
+    stepper->noise_variance *= factor * factor;
 }
 
 /* Updates the parameters of span; gradient begins at span.first. */
 static void move(void *context, const float *gradient, struct span span)
 {
     struct stepper *stepper = context;
-    if (!optimizer_apply(stepper->optimizer, stepper->setup.parameters, gradient, span,
-                         stepper->step))
+    if (!optimizer_apply(stepper->optimizer, stepper->setup.parameters, gradient, span))
         atomic_store(&stepper->diverged, true);
 }
 
@@ -467,6 +476,7 @@ static enum status moved(struct stepper *stepper, struct error *error)
 
 enum status stepper_update(struct stepper *stepper, struct error *error)
 {
+    optimizer_begin_step(stepper->optimizer, stepper->step, stepper->noise_variance);
     run_on_spans(stepper, move_member, stepper, UPDATE_FLOPS);
     return moved(stepper, error);
 }
@@ -478,6 +488,8 @@ enum status stepper_descend(struct stepper *stepper, const struct batch_sum *sum
     enum status status = stepper_sum(stepper, sum, error);
     if (status != ST_OK)
         return status;
+    optimizer_begin_step(stepper->optimizer, stepper->step,
+                         variance_of(sum->grid, divisor));
     release_sum(&stepper->release, &stepper->reduction, sum->grid, divisor, &use);
     return moved(stepper, error);
 }

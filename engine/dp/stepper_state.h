@@ -35,7 +35,8 @@ struct stepper {
     struct error_memory_squares *squares;  /* (team size) each member's part */
     struct release release;
     struct optimizer *optimizer;
-    atomic_bool diverged; /* this step has updated a parameter to a value that is not
+    double noise_variance; /* of a coordinate of the gradient, by its plan */
+    atomic_bool diverged;  /* this step has updated a parameter to a value that is not
                            * finite */
 };
 

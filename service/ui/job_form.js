@@ -8,8 +8,8 @@ export const HOLDOUT = '-holdout';
 // Chosen in place of a preset: the model is written as JSON.
 export const WRITTEN = '-written';
 
-const usual = {momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, warmup: 0, weight_decay: 0, schedule: 'linear'};
-const ofOptimizer = {sgd: ['momentum'], adam: ['beta1', 'beta2', 'epsilon']};
+const usual = {momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, floor: 0.5, warmup: 0, weight_decay: 0, schedule: 'linear'};
+const ofOptimizer = {sgd: ['momentum'], adam: ['beta1', 'beta2', 'epsilon'], adam_bc: ['beta1', 'beta2', 'epsilon', 'floor']};
 const start = ['weights', 'trainable', 'fresh', 'init_seed'];
 
 export function emptyForm() {
@@ -18,7 +18,7 @@ export function emptyForm() {
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
     weights: '', trainable: '', trained: '', fresh: '', anew: '', features: '',
     batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
-    schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '',
+    schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '', floor: '',
     averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
 }
 

@@ -346,7 +346,7 @@ class Page {
       ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'The largest number in a step: 1, 2, 4, 8 or 16. It does not change the price.', '4') : nothing}${form.ranks === '' ? nothing : this.text('/ranks', 'ranks', 'Ranks', 'Processes that take the steps together.', '1')}${this.viewFields()}
       ${this.text('/epochs', 'epochs', 'Epochs', estimate?.steps == null ? '' : `${count(estimate.steps)} steps`, form.steps ? 'steps are given' : 'default')}
       ${this.text(rate, 'learning_rate', 'Learning rate', 'Private training likes large batches and rates.', 'default')}
-      ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam']])}
+      ${this.select('/optimizer/name', 'optimizer', 'Optimizer', [['sgd', 'sgd'], ['adam', 'adam'], ['adam_bc', 'adam without the noise']])}
       ${this.select('/averaging/kind', 'averaging', 'What is kept', averages, 'Averages cost no privacy, and take out some of the noise.')}${this.averageField()}${this.weightsField()}</div>
       <details ?open=${this.isOpen('more', '/optimizer/', '/steps', '/model/loss', '/model/init_seed')}>
         <summary>Schedule, decay, loss</summary><div class="fields">${this.moreFields()}</div></details></section>`;
@@ -356,7 +356,8 @@ class Page {
     const {form} = this;
     const ofOptimizer = form.optimizer === 'sgd' ? this.text('/optimizer/momentum', 'momentum', 'Momentum', 'Below 1.', '0')
       : html`${this.text('/optimizer/beta1', 'beta1', 'Beta 1', 'Of the mean of the gradients.', '0.9')}${this.text('/optimizer/beta2', 'beta2', 'Beta 2', 'Of the mean of their squares.', '0.999')}
-        ${this.text('/optimizer/epsilon', 'epsilon', 'Adam’s epsilon', 'Added to a denominator; nothing to do with privacy.', '1e-8')}`;
+        ${this.text('/optimizer/epsilon', 'epsilon', 'Adam’s epsilon', 'Added to a denominator; nothing to do with privacy.', '1e-8')}
+        ${form.optimizer === 'adam_bc' ? this.text('/optimizer/floor', 'floor', 'Floor', 'The least square of a gradient, as a share of the variance of the noise.', '0.5') : nothing}`;
     return html`${this.text('/optimizer/learning_rate/final', 'final_rate', 'Last learning rate', 'It goes there from the first one, which must be given too.', 'stays the same')}
       ${this.select('/optimizer/schedule', 'schedule', 'On its way', [['', 'in a straight line (default)'], ['cosine', 'along a cosine']], 'A cosine ends at 0 unless a last rate is given.')}
       ${this.text('/optimizer/warmup', 'warmup', 'Warm-up', 'The share of the steps over which the rate rises.', '0')}

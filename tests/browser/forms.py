@@ -109,6 +109,10 @@ def settings(walk, check, daemon, browser):
     fold_out(browser)
     browser.choose("[id='/evaluation']", "-holdout")
     browser.choose("[id='/averaging/kind']", "tail")
+    browser.choose("[id='/optimizer/name']", "adam_bc")
+    check(browser.run("!document.getElementById('/optimizer/momentum') && document.getElementById('/optimizer/floor').placeholder") == "0.5",
+          "adam_bc has a floor and no momentum")
+    browser.choose("[id='/optimizer/name']", "sgd")
     browser.choose("[id='/optimizer/schedule']", "cosine")
     browser.choose("[id='/scaling/statistics']", released)
     check("quantiles of age, visits" in browser.run("document.getElementById('/scaling/statistics').selectedOptions[0].innerText"), "statistics are chosen from a list")

@@ -117,6 +117,7 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .steps = setup->steps,
         .records = setup->data->records,
         .batch_size = setup->batch_size,
+        .is_public = !kit->spec.algorithm->is_private,
         .uses_error_memory = kit->spec.algorithm->uses_error_memory,
         .uses_differences = kit->spec.algorithm->uses_differences,
         .uses_subsets = kit->spec.algorithm->uses_subsets,

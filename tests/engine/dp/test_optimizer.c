@@ -16,7 +16,7 @@ static void gradient_of(float *g, uint64_t step)
 }
 
 struct oracle { /* one parameter's history */
-    double p, first, second;
+    double p, first, second, noise;
 };
 
 static double oracle_rate(const struct optimizer_spec *spec, uint64_t step)
@@ -31,7 +31,7 @@ static double oracle_rate(const struct optimizer_spec *spec, uint64_t step)
 }
 
 static void oracle_step(struct oracle *o, const struct optimizer_spec *spec, double g,
-                        uint64_t step)
+                        double noise_variance, uint64_t step)
 {
     double t = (double)step + 1;
     double rate = oracle_rate(spec, step);
@@ -43,8 +43,13 @@ static void oracle_step(struct oracle *o, const struct optimizer_spec *spec, dou
     }
     o->first = spec->beta1 * o->first + (1 - spec->beta1) * g;
     o->second = spec->beta2 * o->second + (1 - spec->beta2) * g * g;
-    o->p -= rate * (o->first / (1 - pow(spec->beta1, t))) /
-            (sqrt(o->second / (1 - pow(spec->beta2, t))) + spec->epsilon);
+    o->noise = spec->beta2 * o->noise + (1 - spec->beta2) * noise_variance;
+    double mean = o->first / (1 - pow(spec->beta1, t));
+    double square = o->second / (1 - pow(spec->beta2, t));
+    double noise = o->noise / (1 - pow(spec->beta2, t));
+    if (spec->kind == OPTIMIZER_ADAM_BC)
+        square = fmax(square - noise, spec->floor * noise);
+    o->p -= rate * mean / (sqrt(square) + spec->epsilon);
 }
 
 static const struct optimizer_spec specs[] = {
@@ -60,6 +65,13 @@ static const struct optimizer_spec specs[] = {
      .beta1 = 0.9,
      .beta2 = 0.999,
      .epsilon = 1e-8},
+    {.kind = OPTIMIZER_ADAM_BC,
+     .learning_rate = 0.01,
+     .learning_rate_final = 0.001,
+     .beta1 = 0.9,
+     .beta2 = 0.99,
+     .epsilon = 1e-8,
+     .floor = 0.01},
     {.kind = OPTIMIZER_SGD,
      .learning_rate = 0.3,
      .learning_rate_final = 0.01,
@@ -92,12 +104,15 @@ static void updates_are_the_published_ones(void **state)
         assert_int_equal(optimizer_create(&two, &specs[k], DIM, STEPS, NULL), ST_OK);
         for (uint64_t step = 0; step < STEPS; step++) {
             gradient_of(g, step);
-            assert_true(optimizer_apply(one, whole, g, (struct span){0, DIM}, step));
+            double noise_variance = step < STEPS / 2 ? 0.4 : 0.02;
+            optimizer_begin_step(one, step, noise_variance);
+            optimizer_begin_step(two, step, noise_variance);
+            assert_true(optimizer_apply(one, whole, g, (struct span){0, DIM}));
             assert_true(
-                optimizer_apply(two, parts, g + 64, (struct span){64, DIM - 64}, step));
-            assert_true(optimizer_apply(two, parts, g, (struct span){0, 64}, step));
+                optimizer_apply(two, parts, g + 64, (struct span){64, DIM - 64}));
+            assert_true(optimizer_apply(two, parts, g, (struct span){0, 64}));
             for (int j = 0; j < DIM; j++)
-                oracle_step(&oracles[j], &specs[k], (double)g[j], step);
+                oracle_step(&oracles[j], &specs[k], (double)g[j], noise_variance, step);
         }
         for (int j = 0; j < DIM; j++) {
             /* 50 updates, a few float32 roundings each, of parameters below 50. */
@@ -154,9 +169,9 @@ static void a_parameter_out_of_range_is_told(void **state)
             p[41] = bad == 0 ? 0 : -INFINITY;
             assert_int_equal(optimizer_create(&optimizer, &specs[k], DIM, STEPS, NULL),
                              ST_OK);
-            assert_true(optimizer_apply(optimizer, p, g, (struct span){0, 41}, 0));
-            assert_false(
-                optimizer_apply(optimizer, p, g + 41, (struct span){41, 62}, 0));
+            optimizer_begin_step(optimizer, 0, 0);
+            assert_true(optimizer_apply(optimizer, p, g, (struct span){0, 41}));
+            assert_false(optimizer_apply(optimizer, p, g + 41, (struct span){41, 62}));
             optimizer_destroy(optimizer);
         }
     }
@@ -190,6 +205,7 @@ static void names_are_read_back(void **state)
     enum optimizer_kind kind;
     assert_true(optimizer_kind_parse(&kind, "adam") && kind == OPTIMIZER_ADAM);
     assert_true(optimizer_kind_parse(&kind, "sgd") && kind == OPTIMIZER_SGD);
+    assert_true(optimizer_kind_parse(&kind, "adam_bc") && kind == OPTIMIZER_ADAM_BC);
     assert_false(optimizer_kind_parse(&kind, "SGD"));
     assert_string_equal(optimizer_kind_name(OPTIMIZER_ADAM), "adam");
 }

@@ -1247,6 +1247,22 @@ class OptimizerAdam(TypedDict):
     weight_decay: NotRequired[WeightDecay]
 
 
+class OptimizerAdamBc(TypedDict):
+    """DP-AdamBC: as adam, but the declared variance of the noise is subtracted from the mean of the
+    squares, down to `floor` times that variance. The variance is public, so this costs no
+    privacy."""
+
+    name: Literal["adam_bc"]
+    learning_rate: NotRequired[LearningRate]
+    beta1: NotRequired[float]
+    beta2: NotRequired[float]
+    epsilon: NotRequired[float]
+    floor: NotRequired[float]
+    schedule: NotRequired[RateSchedule]
+    warmup: NotRequired[Warmup]
+    weight_decay: NotRequired[WeightDecay]
+
+
 class AveragingNone(TypedDict):
     kind: Literal["none"]
 
@@ -2583,7 +2599,7 @@ AlgorithmName = Literal[
     "diff2_bvr_l_sgd", "sgd"
 ]
 LearningRate = float | LearningRateLine
-Optimizer = OptimizerSgd | OptimizerAdam
+Optimizer = OptimizerSgd | OptimizerAdam | OptimizerAdamBc
 RateSchedule = Literal["linear", "cosine"]
 Warmup = float
 WeightDecay = float
