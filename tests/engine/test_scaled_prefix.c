@@ -168,7 +168,7 @@ static void numbers_are_means_over_positions_and_rows(void **state)
         double sums[2 * CHANNELS], released[2 * CHANNELS];
         const uint64_t n = k == 0 ? ROWS : UNITS;
         const struct asked asked = {
-            {RELATION_ZERO_OUT, units[k], 1e-3, n}, sqrt(2 * CHANNELS), 2};
+            {RELATION_ZERO_OUT, units[k], 1e-3, n, 0, 0}, sqrt(2 * CHANNELS), 2};
         fill(units[k]);
         count_all(sums, units[k]);
         const struct measurement measurement = release(&asked, released);
@@ -187,10 +187,10 @@ static void threads_change_no_bit(void **state)
     for (enum privacy_unit unit = PRIVACY_UNIT_RECORD; unit <= PRIVACY_UNIT_PERSON;
          unit++) {
         double one[2 * CHANNELS], many[2 * CHANNELS];
-        struct asked asked = {
-            {RELATION_ZERO_OUT, unit, 1, unit == PRIVACY_UNIT_PERSON ? UNITS : ROWS},
-            .7,
-            1};
+        struct asked asked = {{RELATION_ZERO_OUT, unit, 1,
+                               unit == PRIVACY_UNIT_PERSON ? UNITS : ROWS, 0, 0},
+                              .7,
+                              1};
         fill(unit);
         release(&asked, one);
         asked.threads = 3;
@@ -209,7 +209,8 @@ static void a_unit_moves_the_sums_no_further_than_was_charged(void **state)
         enum privacy_unit unit = k % 2 ? PRIVACY_UNIT_PERSON : PRIVACY_UNIT_RECORD;
         enum relation relation = k < 2 ? RELATION_ZERO_OUT : RELATION_REPLACE_ONE;
         size_t width = (k % 2 ? SLOTS : 1) * FEATURES;
-        const struct asked asked = {{relation, unit, 1, k % 2 ? UNITS : ROWS}, .25, 2};
+        const struct asked asked = {
+            {relation, unit, 1, k % 2 ? UNITS : ROWS, 0, 0}, .25, 2};
         double a[2 * CHANNELS], b[2 * CHANNELS], square = 0;
         fill(unit);
         starts[UNITS] = starts[UNITS - 1] + SLOTS;
