@@ -109,9 +109,9 @@ static void a_wide_csv_may_fail_too(void **state)
     ingest_init(&ingest);
     write_file(ingest.data, text, 2 * COLUMNS);
     ingest.files.paths[0] = ingest.data;
-    /* writer, lines, encoders, cells, places, lexicon, first features of columns, two
-     * buffers of rows */
-    refuse_each(&ingest, &schema, 9);
+    /* writer, lines, encoders, cells, places, lexicon, first features and first texts of
+     * columns, two buffers of rows */
+    refuse_each(&ingest, &schema, 10);
     ingest_fini(&ingest);
 }
 
