@@ -26,7 +26,7 @@ double budget_spent_epsilon(const struct curve *committed, double delta)
 void budget_spent_of(struct balance *balance)
 {
     double delta = filter_delta(balance->curve_delta), rate = 0, fraction = 0;
-    struct curve sum = balance->committed, remaining;
+    struct curve sum = balance->committed, remaining = {0};
     curve_add(&sum, &balance->held);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         size_t index = balance->weighted[i];

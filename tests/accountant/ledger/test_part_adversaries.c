@@ -49,7 +49,7 @@ static struct bit largest_bit(struct game *game, const struct curve *spent)
 
 static struct curve gaussian_curve(double mu)
 {
-    struct curve charge;
+    struct curve charge = {0};
     for (size_t j = 0; j < CURVE_ORDERS; j++)
         charge.at[j] = curve_orders[j] * mu * mu / 2;
     return charge;
