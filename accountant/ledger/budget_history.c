@@ -147,7 +147,8 @@ static void add_point(struct telling *telling, const struct ledger_row *row,
         .epoch = row->epoch,
         .time_ms = row->time_ms,
         .job = *job,
-        .epsilon_spent = budget_spent_epsilon(&balance->committed, balance->delta),
+        .epsilon_spent =
+            budget_spent_epsilon(&balance->committed, balance->curve_delta),
         .epochs = telling->epochs.count,
         .exposure = odometer_reading(&telling->epochs, &balance->committed),
         .share = budget_share_of(balance)};

@@ -76,7 +76,7 @@ static double spent_together(const struct daemon_state *context,
     const struct dataset_id *dataset = &job_plan(sweep->any)->request.dataset;
     if (ledger_balance(context->ledger, dataset, &balance, NULL) != ST_OK)
         return (double)NAN;
-    *delta = balance.delta;
+    *delta = balance.curve_delta;
     for (size_t i = 0; i < sweep->count; i++) {
         uint64_t steps = job_shown(context->jobs, sweep->runs[i]).authorised_steps;
         const struct mechanism *m = &job_plan(sweep->runs[i])->mechanism;
@@ -84,7 +84,7 @@ static double spent_together(const struct daemon_state *context,
             filter_charge(&charge, m, steps, NULL) == ST_OK)
             curve_add(&sum, &charge);
     }
-    return budget_spent_epsilon(&sum, balance.delta);
+    return budget_spent_epsilon(&sum, balance.curve_delta);
 }
 
 static char *render(const struct daemon_state *context, const struct shown_sweep *sweep,

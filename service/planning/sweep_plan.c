@@ -145,7 +145,7 @@ static enum status price_holdout(struct sweep_plan *sweep, struct error *error)
     if (status != ST_OK)
         return status;
     sweep->fits_alone = sweep->fits_alone && fits_beside(&balance, &sum);
-    sweep->epsilon_holdout = budget_spent_epsilon(&sum, balance.delta);
+    sweep->epsilon_holdout = budget_spent_epsilon(&sum, balance.curve_delta);
     return ST_OK;
 }
 
@@ -163,9 +163,9 @@ static enum status price(struct sweep_plan *sweep, struct error *error)
     curve_add(&after, &balance.committed);
     curve_add(&after, &balance.held);
     sweep->fits_alone = fits_beside(&balance, &sum);
-    sweep->delta = balance.delta;
-    sweep->epsilon = budget_spent_epsilon(&sum, balance.delta);
-    sweep->epsilon_after = budget_spent_epsilon(&after, balance.delta);
+    sweep->delta = balance.curve_delta;
+    sweep->epsilon = budget_spent_epsilon(&sum, balance.curve_delta);
+    sweep->epsilon_after = budget_spent_epsilon(&after, balance.curve_delta);
     return price_holdout(sweep, error);
 }
 

@@ -37,7 +37,7 @@ struct units { /* at one weighted order */
 
 static struct balance balance_of(const struct units units[LEDGER_WEIGHTED])
 {
-    struct balance balance = {.delta = 1e-5,
+    struct balance balance = {.curve_delta = 1e-5,
                               .weighted = {curve_order_index(10), curve_order_index(7)},
                               .weights = {0.75, 0.25}};
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {

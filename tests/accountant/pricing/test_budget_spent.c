@@ -19,7 +19,7 @@ static struct balance fresh(double epsilon)
     memset(&balance, 0, sizeof balance);
     assert_int_equal(filter_of(&filter, &grant, NULL), ST_OK);
     balance.epsilon = epsilon;
-    balance.delta = delta;
+    balance.curve_delta = delta;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         balance.weighted[i] = filter.weighted[i];
         balance.capacity[i] = filter.capacity[i];
