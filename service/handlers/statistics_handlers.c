@@ -111,7 +111,7 @@ enum status handle_statistics_create(struct daemon_state *context,
     struct dataset *approved = NULL;
     bool waits = false;
     enum status status = make_plan(context, request, &plan, error);
-    if (status == ST_OK && words_approval_is_asked(context, request, &plan)) {
+    if (status == ST_OK && words_approval_is_asked(request, &plan)) {
         words_approval_find(context, &plan, &approved);
         waits = approved == NULL;
     }

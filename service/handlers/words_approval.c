@@ -8,7 +8,6 @@
 #include "api/requests/proposal.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "service/access/four_eyes.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
@@ -18,12 +17,11 @@
 
 enum { MS_PER_S = 1000 };
 
-bool words_approval_is_asked(const struct daemon_state *context,
-                             const struct request *request,
+bool words_approval_is_asked(const struct request *request,
                              const struct statistics_plan *plan)
 {
     return statistics_are_words(&plan->request.statistics) &&
-           four_eyes_is_asked(context, &request->caller);
+           request->caller.principal.via != VIA_LOCAL;
 }
 
 static struct proposed_words words_of(const struct statistics_plan *plan)

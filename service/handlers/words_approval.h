@@ -5,7 +5,8 @@
  *
  *   POST /v1/statistics --> a proposal waits (202) --> approved --> the same request runs
  *
- * An approval is used by one run. Without keys there is no second person.
+ * An approval is used by one run. Without keys there is no second person. --approvals off
+ * does not turn this off, because a failure shows a text of one person.
  *
  * Threads: the write queue's.
  */
@@ -22,8 +23,7 @@ struct daemon_state;
 struct dataset;
 
 /* Returns whether the plan, which is priced, may run only with an approval. */
-bool words_approval_is_asked(const struct daemon_state *context,
-                             const struct request *request,
+bool words_approval_is_asked(const struct request *request,
                              const struct statistics_plan *plan);
 
 /* Finds an approval of the plan that no run has used: *approved = its dataset, or NULL if

@@ -139,16 +139,18 @@ static void words_take_two_people_and_both_deltas(void **state)
     assert_int_equal(daemon_verify(&approval_scene.stage->daemon), 0);
 }
 
-/* An approval is for one run; the share of delta holds after a restart. */
+/* An approval is for one run; the share of delta holds after a restart. A daemon that
+ * asks nobody about budgets still asks about words. */
 static void an_approval_is_used_once_and_delta_never_comes_back(void **state)
 {
     (void)state;
+    static const char *const no_approvals[] = {"--approvals", "off", NULL};
     char grant[64];
     for (int round = 0; round < 2; round++) {
         propose(grant);
         assert_status(approval_decide(approval_scene.bob, "approve", grant), 200);
         assert_int_equal(daemon_stop(&approval_scene.stage->daemon, SIGTERM), 0);
-        daemon_start(&approval_scene.stage->daemon, NULL);
+        daemon_start(&approval_scene.stage->daemon, round == 0 ? no_approvals : NULL);
         const struct reply *made = ask();
         if (round == 1) { /* two discoveries were set aside, and both are spent */
             assert_problem(made, 409, "budget_exhausted");
