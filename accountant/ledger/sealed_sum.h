@@ -15,7 +15,7 @@
  *            rows are then only bodies. Of no row: zeros; with one more: SHA-256("s1",
  *            the digest before, dataset, body) (base/chain_hash.h), in the same order
  *
- * Of the flags, 1 is external and 2 says that the curves have deltas.
+ * Flag 1 means external, and flag 2 that the curves have deltas.
  * Numbers are 8 bytes, little-endian. The GRANTs and the open RESERVEs are entries that
  * stay in the store. Spendings are what was committed in the epoch in force, for each
  * owner by the day (of 1970-01-01) of the COMMIT: a key's share of a period counts them

@@ -34,7 +34,7 @@ struct dataset_spec {
     struct dataset_id id;
     struct schema schema; /* owned */
     /* The seed of every hashed column that the dataset has or will have. Drawn once, and
-     * kept when it is declared again, so that nobody chooses it after the data. Only in
+     * kept when it is declared again, so that it cannot be chosen after the data. Only in
      * the stored text: requests and answers have it at each hashed column. */
     uint64_t hash_seed;
     bool has_hash_seed; /* false: not drawn yet, as in datasets of earlier versions */

@@ -35,7 +35,7 @@ char *evaluation_guarantee_render(const struct evaluation_guarantee *guarantee);
 
 struct evaluation_estimate { /* what an evaluation would cost */
     const struct dataset_id *dataset;
-    /* Of a look at a holdout; outlook NULL: it is free. */
+    /* The price of a look at a holdout; outlook NULL: it is free. */
     const struct quality_plan *quality;
     double epsilon;
     const struct outlook *outlook;

@@ -4,7 +4,7 @@
  * model reads them.
  *
  * Each float holds three bytes, as a whole number below 2^24, which float32 represents
- * exactly. A text takes the declared room, whatever its length; zeros follow it. A text
+ * exactly. A text of any length takes the declared room; zeros follow it. A text
  * that is longer than its room is cut at a character. A missing cell has no text.
  *
  * Threads: pure.

@@ -1,5 +1,5 @@
 /*
- * query_csv.h - rows of a query as csv that the csv reader reads. A cell is whatever the
+ * query_csv.h - rows of a query as csv that the csv reader reads. A cell is what the
  * database holds, and none may change what another row becomes: each row is one line, and
  * the number of lines is the number of rows.
  *

@@ -12,7 +12,7 @@
  *   (3) The query is the SELECT of a cursor in a transaction that is read-only and has
  *       one snapshot, and is sent as a single statement. The transaction is never
  *       committed.
- *   (4) Memory holds one row, whatever the number of rows: the server waits while the
+ *   (4) Memory holds one row for any number of rows: the server waits while the
  *       caller takes a row.
  *   (5) No message of the server is logged or kept, since it may quote a cell.
  *   (6) A query that ends before its rows do is cancelled at the server too.

@@ -44,7 +44,7 @@ function range(low, high) {
 
 export const isNumeric = ({kind}, task) => kind === 'numeric' || (kind === 'label' && task === 'regression');
 export const isUsed = ({kind}) => kind !== 'ignored' && kind !== 'privacy_id';
-// Whether missing cells can be a category of their own.
+// True if missing cells can be a category of their own.
 export const hasCategory = ({kind}) => kind === 'categorical' || kind === 'hashed';
 export const hasWords = ({kind}, task) => kind === 'categorical' || (kind === 'label' && task !== 'regression');
 

@@ -295,7 +295,7 @@ static void features_behind_a_model_are_measured(void **state)
     assert_int_equal(count_purchases(client, "points"), 1);
     train(client, BEHIND, second);
     assert_int_equal(count_purchases(client, "points"), 2);
-    /* What the model predicts is what its file computes. */
+    /* The model predicts what its file computes. */
     file = client_get(client, "/v1/models/%s/content", model);
     double logit = (double)tensor_at(file, "3.bias", 0);
     for (size_t h = 0; h < HIDDEN; h++) {

@@ -106,7 +106,7 @@ static void frequent_texts_are_shown_by_text_and_with_their_counts(void **state)
     word_counts_fini(&words);
 }
 
-/* A person counts as one unit, whatever the number of rows, and all rows are read. */
+/* A person counts as one unit for any number of rows, and all rows are read. */
 static void a_persons_rows_share_one_unit(void **state)
 {
     (void)state;
