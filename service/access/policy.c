@@ -126,12 +126,14 @@ struct taken { /* what one owner takes of a part of a dataset, at its weighted o
     const char *owner;
     int64_t since_ms;
     double at[LEDGER_WEIGHTED];
+    double delta; /* of discoveries */
 };
 
 static void take(struct taken *taken, const struct curve *charge)
 {
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
         taken->at[i] += charge->at[taken->balance->weighted[i]];
+    taken->delta += charge->delta;
 }
 
 static bool is_charged(const struct taken *taken, enum parts named)
@@ -190,6 +192,16 @@ static void take_spending(struct taken *taken, const struct sealed_spending *spe
         taken->at[i] += spending->at[i];
 }
 
+/* Archived deltas are known without owner and day, so all of the epoch in force count as
+ * this owner's. */
+static void take_sealed_delta(struct taken *taken, const struct sealed_sum *sum)
+{
+    const struct curve *newest =
+        sum->committed + (sum->epoch_count - 1) * sum->part_count;
+    if (sum->epoch_count > 0 && (unsigned)taken->part < sum->part_count)
+        taken->delta += newest[taken->part].delta;
+}
+
 static enum status take_sealed(const struct asking *asking, struct taken *taken,
                                struct store_tx *tx, struct error *error)
 {
@@ -200,9 +212,11 @@ static enum status take_sealed(const struct asking *asking, struct taken *taken,
     enum status status =
         sealed_read_one(&sealed, &seal, asking->asked->dataset->text, tx, error);
     const struct sealed_sum *sum = sealed.sums;
-    if (status == ST_OK && sealed.count > 0 && sum->epoch == taken->balance->epoch)
+    if (status == ST_OK && sealed.count > 0 && sum->epoch == taken->balance->epoch) {
         for (size_t i = 0; i < sum->spending_count; i++)
             take_spending(taken, &sum->spendings[i]);
+        take_sealed_delta(taken, sum);
+    }
     sealed_fini(&sealed);
     return status;
 }
@@ -300,13 +314,14 @@ static enum status take_held(const struct asking *asking, struct taken *taken,
     return status;
 }
 
-/* Returns whether the total is within the share at one of the weighted orders. */
+/* Returns whether the total is within the share at one of the weighted orders, and of
+ * what the grant sets aside for discoveries. */
 static bool is_within(const struct taken *taken, double share)
 {
+    bool within = false;
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++)
-        if (taken->at[i] <= share * taken->balance->capacity[i])
-            return true;
-    return false;
+        within = within || taken->at[i] <= share * taken->balance->capacity[i];
+    return within && taken->delta <= share * taken->balance->delta_capacity;
 }
 
 /* Checks whether the owner stays within the share of one part. */

@@ -11,6 +11,7 @@
 #include "service/access/policy.h"
 
 #include "accountant/ledger/ledger_seal.h"
+#include "accountant/mechanisms/discovery.h"
 #include "accountant/pricing/run_filter.h"
 #include "tests/expect.h"
 #include "tests/service/service_fixture.h"
@@ -31,6 +32,8 @@ static int begin(void **state)
     struct dataset *points = scene_declare(
         &scene, "points", "{\"epsilon\":8,\"delta\":1e-5},\"holdout\":0.2");
     assert_int_equal(scene_import(&scene, points, "0").state, DATASET_READY);
+    scene_declare(&scene, "visits",
+                  "{\"epsilon\":8,\"delta\":1e-5,\"discovery_delta\":2e-6}");
     struct store_tx *tx = scene_begin(&scene);
     scene_commit(tx, access_keys_add(scene.context.keys, tx, &request, &made, NULL));
     assert_true(access_keys_find(scene.context.keys, made.id, &key));
@@ -229,23 +232,29 @@ static void an_evaluation_on_a_holdout_is_held_to_noise(void **state)
 
 /* --- a share of a period --- */
 
-/* Commits a mechanism with this noise in ana's name. */
-static void commit(double noise)
+/* Commits a mechanism in ana's name. */
+static void commit_mechanism(const struct dataset_id *dataset,
+                             const struct mechanism *m)
 {
-    const struct dataset_id points = {"points"};
     struct job_id id;
-    struct mechanism m;
     struct ledger_entry_name entry;
     job_id_make(&id);
-    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
-                   (struct mechanism_run){1, noise, 1});
-    const struct ledger_claim claim = {&points, &id, &m, &ana, PARTS_TRAIN, NULL};
+    const struct ledger_claim claim = {dataset, &id, m, &ana, PARTS_TRAIN, NULL};
     struct ledger *ledger = scene.context.ledger;
     struct store_tx *tx = scene_begin(&scene);
     scene_commit(tx, ledger_reserve(ledger, tx, &claim, &entry, NULL));
     assert_int_equal(ledger_authorise(ledger, &id, 1, NULL), ST_OK);
     tx = scene_begin(&scene);
     scene_commit(tx, ledger_settle(ledger, tx, &id, NULL, NULL));
+}
+
+static void commit(double noise)
+{
+    const struct dataset_id points = {"points"};
+    struct mechanism m;
+    mechanism_init(&m, MECHANISM_GAUSSIAN, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, noise, 1});
+    commit_mechanism(&points, &m);
     mechanism_fini(&m);
 }
 
@@ -300,6 +309,46 @@ static void what_is_archived_counts_within_its_period(void **state)
     place_remove(&archive);
 }
 
+static const struct dataset_id visits = {"visits"};
+
+/* Returns whether ana may discover words under the share. */
+static bool words_fit(const struct mechanism *m, double share)
+{
+    const struct key_policy policy = {.max_share = share, .share_days = 1};
+    const struct policy_asked asked = {.dataset = &visits,
+                                       .mechanism = m,
+                                       .parts = PARTS_TRAIN,
+                                       .is_private = true,
+                                       .pointer = "/privacy/epsilon"};
+    const struct policy_inquiry inquiry = {&ana, &asked, 1};
+    struct policy_breach breach;
+    struct store_tx *tx = scene_begin(&scene);
+    scene_commit(tx, access_keys_limit(scene.context.keys, tx, ana.key, &policy, NULL));
+    assert_int_equal(policy_find_breach(&scene.context, &inquiry, &breach, NULL),
+                     ST_OK);
+    return breach.member == NULL;
+}
+
+/* A discovery takes half of the delta that is set aside, and next to nothing of epsilon. */
+static void discoveries_take_their_share_of_delta(void **state)
+{
+    (void)state;
+    struct place archive = place_make();
+    struct mechanism m;
+    mechanism_init(&m, MECHANISM_DISCOVERY, RELATION_ZERO_OUT,
+                   (struct mechanism_run){1, 1000, 1});
+    m.discovery = (struct mechanism_discovery){.rows = 1, .threshold = 2};
+    m.discovery.threshold = discovery_threshold(&m, 1e-6);
+    assert_false(words_fit(&m, 0.49));
+    assert_true(words_fit(&m, 0.51));
+    commit_mechanism(&visits, &m);
+    assert_false(words_fit(&m, 0.99));
+    seal(&archive);
+    assert_false(words_fit(&m, 0.99));
+    mechanism_fini(&m);
+    place_remove(&archive);
+}
+
 /* Appends an entry that holds nothing, as if the clock were set back to that time. */
 static void append_at(int64_t time_ms)
 {
@@ -341,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_job_and_its_evaluation_stay_within_epsilon_together),
         cmocka_unit_test(a_job_and_the_moments_that_it_buys_stay_within_a_policy),
         cmocka_unit_test(an_evaluation_on_a_holdout_is_held_to_noise),
+        cmocka_unit_test(discoveries_take_their_share_of_delta),
         cmocka_unit_test(what_is_archived_counts_within_its_period),
         cmocka_unit_test(what_stands_before_an_entry_that_looks_older_counts),
     };
