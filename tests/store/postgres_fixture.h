@@ -47,6 +47,8 @@ static inline bool postgres_start(const struct postgres_server *server)
                server->folder, server->folder, server->folder) == 0;
 }
 
+enum { GUARD_LIFE = STDERR_FILENO + 1 };
+
 /* Leaves a child process that waits until this process ends for any reason, and then
  * stops the server and removes its folder if they still exist. */
 static inline void postgres_guard(const struct postgres_server *server)
@@ -62,8 +64,10 @@ static inline void postgres_guard(const struct postgres_server *server)
         return;
     }
     setsid(); /* a signal to the group of the tests does not reach it */
-    close(life[1]);
-    while (read(life[0], &byte, 1) < 0 && errno == EINTR)
+    /* Other pipes of the test must end when the test closes them. */
+    assert_true(dup2(life[0], GUARD_LIFE) == GUARD_LIFE);
+    closefrom(GUARD_LIFE + 1);
+    while (read(GUARD_LIFE, &byte, 1) < 0 && errno == EINTR)
         continue;
     if (chdir(server->folder) == 0)
         execl("/bin/sh", "sh", "-c",
