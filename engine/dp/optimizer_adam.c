@@ -1,6 +1,6 @@
 /* The kinds adam and adam_bc (optimizer.h): m and s are their state. The usual constants
  * are those of Kingma & Ba 2015, Algorithm 1. A floor between 0.1 and 1 changes little if
- * the rate suits it (tests/papers/RESULTS.md, Optimizers). */
+ * the rate suits it (tests/papers/optimizers.py measures it). */
 #include <math.h>
 
 #include "engine/dp/optimizer_kind.h"
