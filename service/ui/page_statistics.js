@@ -14,9 +14,10 @@ const PAST = 20;
 const ROWS = 200; // rows of a table that are shown; the download has all
 const kinds = {
   histogram: 'Histogram', mean: 'Mean', sum: 'Sum', variance: 'Variance', quantiles: 'Quantiles', table: 'Table with another column',
+  words: 'Frequent texts',
 };
 const QUARTERS = '0.25, 0.5, 0.75';
-const words = {RUNNING: 'running', SUCCEEDED: 'answered', FAILED: 'failed'};
+const states = {RUNNING: 'running', SUCCEEDED: 'answered', FAILED: 'failed'};
 
 // Returns the columns that are stored, each with its range or its values.
 function columnsOf(dataset) {
@@ -28,13 +29,15 @@ function columnsOf(dataset) {
 function kindsOf(column) {
   if (column?.kind === 'boolean') return ['histogram', 'mean', 'table'];
   if (column?.kind === 'date') return ['histogram', 'mean', 'quantiles', 'table'];
-  return isNumber(column) ? Object.keys(kinds) : ['histogram', 'table'];
+  if (column?.text_bytes) return ['histogram', 'table', 'words'];
+  return isNumber(column) ? Object.keys(kinds).filter((kind) => kind !== 'words') : ['histogram', 'table'];
 }
 
 const isCut = (column) => isNumber(column) && column.kind !== 'boolean'; // into bins that a person chooses
 
 // Returns the statistic that the form describes.
 function asked({kind, column, other, bins, low, high, shares}, find) {
+  if (kind === 'words') return {kind, column};
   const cut = (name, text) => ({column: name, ...(isNumber(find(name)) && {bins: isCut(find(name)) ? read(text) ?? 10 : 2})});
   if (kind === 'table') return {kind, columns: [cut(column, bins), cut(other, bins)]};
   if (kind === 'histogram') return {kind, ...cut(column, bins)};
@@ -74,10 +77,19 @@ function values(rows, name) {
 const moments = (one, find) => one.features.flatMap(({column, mean, interval, deviation}, place) => [
   [`mean of ${column ?? `feature ${place}`}`, {value: mean, interval}, find(column)], [`deviation of ${column ?? `feature ${place}`}`, {value: deviation, interval: null}]]);
 
+// The texts of a column that reached the threshold.
+function texts({words, threshold}, name) {
+  if (!words.length) return html`<p>No text reached ${plain(threshold, 4)} with its noise.</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr><th scope="col">Text</th><th scope="col" class="number">Count</th></tr></thead>
+    <tbody>${words.map(({word, count: found}) => html`<tr><td>${word}</td><td class="number">${count(Math.round(found))}</td></tr>`)}</tbody></table></div>
+    <p class="quiet small">Texts whose count with noise reached ${plain(threshold, 4)}.</p>`;
+}
+
 function answer(one, find) {
   const column = find(one.column);
   const scale = one.kind === 'variance' ? undefined : column;
   const body = one.kind === 'histogram' ? histogram(one, title(one), column) : one.kind === 'table' ? pairs(one, title(one), find) : one.kind === 'moments' ? values(moments(one, find), title(one))
+    : one.kind === 'words' ? texts(one, title(one))
     : values(one.kind === 'quantiles' ? one.quantiles.map((each) => [`${plain(100 * each.probability)} % lie below`, each, column]) : [[one.kind, one, scale]], title(one));
   return html`<section class="card"><h2>${title(one)}</h2>${body}</section>`;
 }
@@ -95,9 +107,9 @@ class Page {
   constructor(view) {
     this.view = view;
     this.id = view.query.get('dataset') ?? '';
-    this.form = {kind: 'histogram', column: '', other: '', bins: '', low: '', high: '', shares: '', epsilon: '0.1'};
+    this.form = {kind: 'histogram', column: '', other: '', bins: '', low: '', high: '', shares: '', epsilon: '0.1', failure: ''};
     this.list = []; // the statistics of the next request
-    this.estimate = this.shown = this.problem = null;
+    this.estimate = this.shown = this.problem = this.waiting = null;
     this.past = [];
     this.sending = false;
     this.key = keyring();
@@ -127,7 +139,12 @@ class Page {
   find = (name) => this.columns.find((column) => column.name === name);
 
   body() {
-    return {dataset: this.id, statistics: this.list, privacy: {epsilon: read(this.form.epsilon)}};
+    const failure = this.discovers && {discovery_delta: read(this.form.failure) ?? this.dataset.privacy.discovery_delta};
+    return {dataset: this.id, statistics: this.list, privacy: {epsilon: read(this.form.epsilon), ...failure}};
+  }
+
+  get discovers() {
+    return this.list.some(({kind}) => kind === 'words');
   }
 
   fail(error) {
@@ -168,12 +185,20 @@ class Page {
     this.sending = true;
     this.draw();
     try {
-      const {id} = await post('/v1/statistics', body, {key: this.key(body)});
-      this.view.go(`/ui/statistics?dataset=${this.id}&from=${id}`);
+      const made = await post('/v1/statistics', body, {key: this.key(body)});
+      if (!made.statistics) return this.wait(made);
+      this.view.go(`/ui/statistics?dataset=${this.id}&from=${made.id}`);
     } catch (error) {
       this.sending = false;
       this.fail(error);
     }
+  }
+
+  // A second person has to approve texts. The same request asks for them afterwards.
+  wait(grant) {
+    this.sending = false;
+    this.waiting = grant;
+    this.draw();
   }
 
   set(name, value) {
@@ -221,12 +246,16 @@ class Page {
   priceBox() {
     const {estimate, form} = this;
     const fits = estimate?.fits === 'yes';
+    const threshold = !estimate?.threshold ? nothing : html` Texts are shown from ${plain(estimate.threshold, 4)} records on. With probability
+      ${delta(estimate.discovery_delta)}, which is charged too, a text that only one person has is shown in full. So another person approves it first.`;
     const verdict = !estimate ? nothing : html`<div class="notice ${fits ? 'good' : 'bad'}" id="verdict">${fits ? '✓ It fits.' : 'It does not fit.'} A count will be
-      ± ${count(Math.ceil(1.96 * estimate.deviation))} (95 %); ${epsilon(estimate.epsilon_after)} would be spent then.</div>`;
-    return html`${field({id: 'epsilon', label: 'Epsilon, of all of it together', control: input({id: 'epsilon', kind: 'number', value: form.epsilon, changed: (value) => {
-      form.epsilon = value;
+      ± ${count(Math.ceil(1.96 * estimate.deviation))} (95 %); ${epsilon(estimate.epsilon_after)} would be spent then.${threshold}</div>`;
+    const waiting = !this.waiting ? nothing : html`<div class="notice" role="status" id="waiting">It waits for <a href="/ui/approvals">another person’s approval</a>. Ask again once it is approved.</div>`;
+    const number = (id, label) => field({id, label, control: input({id, kind: 'number', value: form[id], placeholder: id === 'failure' ? plain(this.dataset.privacy.discovery_delta ?? 0) : '', changed: (value) => {
+      form[id] = value;
       this.price();
-    }})})}${verdict}<div class="actions"><button class="button accent" id="spend" ?disabled=${!fits || this.sending} @click=${() => this.spend()}>
+    }})});
+    return html`${number('epsilon', 'Epsilon, of all of it together')}${this.discovers ? number('failure', 'Delta of a failure') : nothing}${verdict}${waiting}<div class="actions"><button class="button accent" id="spend" ?disabled=${!fits || this.sending} @click=${() => this.spend()}>
       ${this.sending ? 'Asking …' : `Spend ${epsilon(estimate?.epsilon)} and ask`}</button></div>`;
   }
 
@@ -234,7 +263,7 @@ class Page {
     if (!this.past.length) return html`<section class="card"><h2>Asked before</h2>${empty('Nothing yet', 'What was asked stays here, with its price.')}</section>`;
     return html`<section class="card table"><table><thead><tr><th scope="col">Asked before</th><th scope="col" class="number">ε alone</th><th scope="col" class="number">When</th></tr></thead>
       <tbody>${this.past.map((one) => html`<tr><td><a class="name" href="/ui/statistics?dataset=${this.id}&from=${one.id}">${one.statistics.slice(0, 3).map(title).join(', ')}${
-        one.statistics.length > 3 ? ` and ${one.statistics.length - 3} more` : ''}</a><small>${words[one.state]}</small></td>
+        one.statistics.length > 3 ? ` and ${one.statistics.length - 3} more` : ''}</a><small>${states[one.state]}</small></td>
       <td class="number">${plain(one.guarantee.epsilon, 3)}</td><td class="number quiet">${age(one.create_time)}</td></tr>`)}</tbody></table></section>`;
   }
 

@@ -96,6 +96,28 @@ def statistics(walk, check, browser):
     walk.look_at("statistics-kinds", again=True)
 
 
+def texts(walk, check, daemon, browser):
+    """The frequent texts of a column are bought: the threshold and both charges are shown first."""
+    rows = b"".join(b"%s,%s\n" % (site, b"ab"[i % 2:i % 2 + 1]) for i, site in enumerate([b"north"] * 500 + [b"Jane Roe"]))
+    daemon.register("sites", {"format": "csv", "task": "classification", "header": False, "columns": [
+        {"name": "site", "kind": "hashed", "buckets": 4, "text_bytes": 16}, {"name": "ill", "kind": "label", "values": ["a", "b"]}]},
+        {"data": rows}, {"epsilon": 2, "delta": 1e-5, "discovery_delta": 2e-6})
+    browser.go("/ui/statistics?dataset=sites")
+    browser.await_text("Nothing yet")
+    browser.choose("#kind", "words")
+    browser.click("#add")
+    browser.type("#epsilon", "0.5")
+    browser.type("#failure", "0.000001")
+    browser.await_that("document.getElementById('verdict')?.innerText.includes('10⁻⁶, which is charged too') && !document.getElementById('spend').disabled", "the price")
+    walk.look_at("statistics-texts", again=True)
+    browser.click("#spend")
+    browser.await_that("[...document.querySelectorAll('section.card h2')].some((e) => e.innerText == 'Frequent texts of site')", "the texts")
+    said = browser.run("[...document.querySelectorAll('section.card')].map((e) => e.innerText.split(/\\s+/).join(' ')).join(' | ')")
+    check("Text Count north " in said and "Jane" not in said, f"the texts: {said}")
+    budget = daemon.get("/v1/datasets/sites/budget")
+    check(abs(budget["discoveries"]["spent"] / 1e-6 - 1) < 1e-6, f"the delta is charged: {budget['discoveries']}")
+
+
 def declared_again(check, browser):
     """The form of a dataset that was declared before has all that was declared."""
     browser.go("/ui/register?dataset=visits")
@@ -108,4 +130,5 @@ def declared_again(check, browser):
 def walk(walk, check, daemon, browser, folder):
     register(walk, check, daemon, browser, folder)
     statistics(walk, check, browser)
+    texts(walk, check, daemon, browser)
     declared_again(check, browser)
