@@ -74,5 +74,27 @@ class Asked(unittest.TestCase):
         self.assertIs(raised.exception.statistics, failed)
 
 
+class Words(unittest.TestCase):
+    def test_frequent_texts_are_bought_and_nobodys_own(self):
+        client = kit.client()
+        rows = "".join(f"{site},{'ab'[i % 2]}\n" for i, site in enumerate(["north"] * 500 + ["Jane Roe"]))
+        client.datasets.register(
+            "sites-asked", rows.encode(), format="csv", task="classification", header=False,
+            columns=[{"name": "site", "kind": "hashed", "buckets": 4, "text_bytes": 16},
+                     {"name": "ill", "kind": "label", "values": ["a", "b"]}],
+            epsilon=2, delta=1e-5, discovery_delta=2e-6)
+        terms = {"epsilon": 0.5, "delta": 1e-6, "discovery_delta": 1e-6}
+        estimate = client.words_estimate("sites-asked", "site", **terms)
+        # A deviation of 8.06 (docs/accounting.md 1.15).
+        self.assertAlmostEqual(estimate["threshold"], 39.3, delta=0.1)
+        asked = client.words("sites-asked", "site", **terms).wait()
+        self.assertEqual([one["word"] for one in asked[0]["words"]], ["north"])
+        self.assertIn("north: ", repr(asked))
+        self.assertEqual(asked.guarantee["discovery_delta"], estimate["discovery_delta"])
+        with self.assertRaises(epsilond.InvalidArgument) as refused:
+            client.words("sites-asked", "ill", **terms)
+        self.assertEqual(refused.exception.pointer, "/statistics/0/column")
+
+
 if __name__ == "__main__":
     unittest.main()
