@@ -87,7 +87,7 @@ class Page {
       ({text: this.head, isPartial: this.isPartial} = await head(file));
       this.look();
     }
-    if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
+    if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|libsvm|svm|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
     this.draw();
   }
 
