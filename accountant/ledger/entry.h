@@ -1,21 +1,19 @@
 /*
- * entry.h - the form of a ledger entry: its hash, its curve as bytes, its meta as one
- * canonical line of JSON. Reading accepts what rendering writes and nothing else.
+ * entry.h - the form of a ledger entry: its hash, and its meta as one canonical line of
+ * JSON. Its curve as bytes is entry_cost.h's. Reading accepts what rendering writes and nothing else.
  *
  *   hash   that of a link of a chain (base/chain_hash.h) of version "v1": seq, dataset,
  *          epoch, job, kind, curve, released, meta, actor, time_ms; released empty if
  *          there is none
- *   curve  50 doubles, 8 bytes each, little-endian, in the order of g1. A 51st is the
- *          delta of a discovery: what its GRANT sets aside, what its RESERVE holds, what
- *          its COMMIT charges and releases. Other entries have none
  *
  *   GRANT    {"grid":"g1","relation":R,"epsilon":E,"delta":D,"order":null or A,
  *             "orders":[a,b],"weights":[v,w],"noise_delta":N}
  *            curve: B, -infinity at orders without weight.
  *            At the end follow, in this order: if discoveries may use some of delta
- *            "discovery_delta"; for a divided dataset "holdout" and "seed"; for a grant that takes the place of another "replaces", the seq of
- *            that one; if a second person approved it "approved_by" and "reason". If
- *            the privacy unit is a person, "unit":"person" follows the relation
+ *            "discovery_delta"; for a divided dataset "holdout" and "seed"; for a grant
+ *            that takes the place of another "replaces", the seq of that one; if a
+ *            second person approved it "approved_by" and "reason". If the privacy unit
+ *            is a person, "unit":"person" follows the relation
  *   RESERVE  {"grid":"g1","steps":T,"mechanism":{...}}
  *            curve: held, in each of its parts.
  *            For a divided dataset "parts":["train","holdout"], or one of them, comes
@@ -33,8 +31,7 @@
 
 #include <stdbool.h>
 
-#include "accountant/pricing/curve.h"
-#include "accountant/pricing/filter.h"
+#include "accountant/ledger/entry_cost.h"
 #include "accountant/pricing/known_mechanisms.h"
 #include "base/hash.h"
 #include "base/id.h"
@@ -64,27 +61,8 @@ struct ledger_promise { /* the promise to the people in a dataset */
     const struct grant_approval *approval; /* or NULL */
 };
 
-enum {
-    ENTRY_CURVE_SIZE = 8 * CURVE_ORDERS,
-    ENTRY_COST_SIZE = ENTRY_CURVE_SIZE + 8 /* with a delta */
-};
-
 /* hash = the hash of row, from its other members. */
 void entry_hash(uint8_t hash[SHA256_SIZE], const struct ledger_row *row);
-
-/* Encodes the orders only. */
-void entry_curve_encode(uint8_t bytes[ENTRY_CURVE_SIZE], const struct curve *curve);
-/* Encodes the orders, then the delta if has_delta. Returns the size. */
-size_t entry_cost_encode(uint8_t bytes[ENTRY_COST_SIZE], const struct curve *curve,
-                         bool has_delta);
-/* Reads a curve with or without a delta. Returns false and leaves curve if size is
- * another grid's or a value is NaN or negative. */
-bool entry_charge_decode(struct curve *curve, const uint8_t *bytes, size_t size);
-/* Returns whether the entry has a delta exactly if delta is not 0. */
-bool entry_has_delta(const struct ledger_row *row, double delta);
-
-/* *curve = the capacities, and what discoveries may use of delta. */
-void entry_capacity(struct curve *curve, const struct filter *filter);
 
 /* approval may be NULL. replaces: the seq of the GRANT whose place this one takes
  * (ledger_grant_anew), or 0. */
@@ -130,9 +108,5 @@ struct entry_commit {
 
 char *entry_commit_render(const struct entry_commit *commit);
 bool entry_commit_parse(struct entry_commit *commit, const struct ledger_row *row);
-
-/* released = held - committed, rounded down, never negative. */
-void entry_released(struct curve *released, const struct curve *held,
-                    const struct curve *committed);
 
 #endif

@@ -4,10 +4,11 @@
  * bytes.
  *
  *   body     epoch, reserved, flags, parts, epochs; for each epoch, oldest first, and
- *            each part the committed curve, with its delta if some curve has one; the number of GRANTs, then seq and hash
- *            of each; the number of open RESERVEs, then seq and hash of each; the
- *            number of spendings, then of each: owner (64 bytes, padded with zeros),
- *            day, parts and the committed loss at both weighted orders
+ *            each part the committed curve, with its delta if some curve has one; the
+ *            number of GRANTs, then seq and hash of each; the number of open RESERVEs,
+ *            then seq and hash of each; the number of spendings, then of each: owner (64
+ *            bytes, padded with zeros), day, parts and the committed loss at both
+ *            weighted orders
  *   row      the body, then the path of (dataset, body) in the tree of all rows in the
  *            order of the datasets' names, and its place there, from 0 (seal_tree.h);
  *            the SEAL has the tree's root

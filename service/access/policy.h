@@ -3,13 +3,6 @@
  * key that requests it (api/requests/key_policy.h). Estimates and submissions are
  * checked in the same way.
  *
- * The ledger's curves measure what a key may take of a dataset: what was committed
- * within the period in the name of the key's owner, what the owner's open jobs and
- * surveys hold now, and what is requested. Together they take at most the share of the
- * capacity at one of the weighted orders, as a budget itself is kept
- * (accountant/pricing/filter.h). The count is per owner, not per key, so that rotating
- * a key does not reset it.
- *
  * The least noise and the most epsilon apply to everything that a job does: to the step
  * with the least noise in any of the mechanism's runs, and to its training and its
  * measurement on a holdout together, with the moments that it buys.
@@ -19,28 +12,9 @@
 #ifndef SERVICE_ACCESS_POLICY_H
 #define SERVICE_ACCESS_POLICY_H
 
-#include "service/jobs/job_plan.h"
+#include "service/access/policy_asked.h"
 
 struct daemon_state;
-
-struct policy_asked { /* what is checked against the policy; all is borrowed */
-    const struct dataset_id *dataset;
-    /* NULL: a survey or a charge, which a list of algorithms never allows. */
-    const struct algorithm *algorithm;
-    const struct mechanism *mechanism;
-    enum parts parts;                    /* the parts that it reads (part.h) */
-    const struct mechanism *measurement; /* on a holdout, or NULL */
-    const struct mechanism *purchase;    /* of moments, from the same parts; or NULL */
-    bool is_private;                     /* it is charged */
-    double epsilon, delta;               /* of the mechanism, as planned */
-    double measurement_epsilon;          /* if there is a measurement */
-    double purchase_epsilon;             /* if there is a purchase */
-    /* JSON pointer to the member of the request that sets the amount of noise. */
-    const char *pointer;
-};
-
-/* Describes a job's plan for these checks; the result borrows from the plan. */
-struct policy_asked policy_asked_of_job(const struct job_plan *plan);
 
 struct policy_breach { /* the limit that is exceeded */
     /* Member of the policy: "max_epsilon_per_job"; NULL: no limit is exceeded. */

@@ -287,6 +287,32 @@ static void free_figures(struct daemon_state *context)
     free(context->process_stats);
 }
 
+/* Opens the queues and pools, whose threads begin to wait for work. */
+static void open_workers(struct daemon_state *context,
+                         const struct daemon_lifecycle_hooks *hooks)
+{
+    context->write_queue = pool_create(1, WRITE_QUEUE_MAX, hooks->run, context);
+    context->cold_readers =
+        pool_create(COLD_READ_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
+    context->pricers = pricers_create(hooks->run, context);
+    if (context->config->blobs[0] != '\0') {
+        context->blob_uploaders =
+            pool_create(BLOB_UPLOAD_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
+        context->blob_fetchers =
+            pool_create(BLOB_FETCH_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
+    }
+    open_predictors(context, hooks);
+    /* Each fetcher may begin an import at the same moment as the write queue. */
+    context->importer =
+        pool_create(1, IMPORTS_MAX + FETCHER_THREADS, importer_run, context);
+    /* The queue is as long as the number of workers: no job waits for long
+     * (job_scheduler.h, invariant 3). */
+    context->runners = pool_create(context->config->workers, context->config->workers,
+                                   runner_run, context);
+    context->statistics_runners =
+        pool_create(1, LIMIT_SURVEYS, statistics_runner_run, context);
+}
+
 enum status daemon_lifecycle_open(struct daemon_state *context,
                                   const struct config *config,
                                   const struct daemon_lifecycle_hooks *hooks,
@@ -330,26 +356,7 @@ enum status daemon_lifecycle_open(struct daemon_state *context,
         daemon_lifecycle_close(context);
         return status;
     }
-    context->write_queue = pool_create(1, WRITE_QUEUE_MAX, hooks->run, context);
-    context->cold_readers =
-        pool_create(COLD_READ_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
-    context->pricers = pricers_create(hooks->run, context);
-    if (config->blobs[0] != '\0') {
-        context->blob_uploaders =
-            pool_create(BLOB_UPLOAD_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
-        context->blob_fetchers =
-            pool_create(BLOB_FETCH_THREADS, WRITE_QUEUE_MAX, hooks->run, context);
-    }
-    open_predictors(context, hooks);
-    /* Each fetcher may begin an import at the same moment as the write queue. */
-    context->importer =
-        pool_create(1, IMPORTS_MAX + FETCHER_THREADS, importer_run, context);
-    /* The queue is as long as the number of workers: no job waits for long
-     * (job_scheduler.h, invariant 3). */
-    context->runners = pool_create(context->config->workers, context->config->workers,
-                                   runner_run, context);
-    context->statistics_runners =
-        pool_create(1, LIMIT_SURVEYS, statistics_runner_run, context);
+    open_workers(context, hooks);
     context->tick_clock = tick_clock_create(clock_tick_run, context);
     const struct webhook_sender_base base = {context->store, context->webhooks,
                                              context->outbound, context->counters,
