@@ -129,8 +129,8 @@ static enum status take_sealed(const struct policy_share *asking, struct taken *
     return status;
 }
 
-static enum status take_committed(const struct policy_share *asking, struct taken *taken,
-                                  struct error *error)
+static enum status take_committed(const struct policy_share *asking,
+                                  struct taken *taken, struct error *error)
 {
     struct store_tx *tx = NULL;
     const struct taken before = *taken;
@@ -151,7 +151,8 @@ static enum status take_committed(const struct policy_share *asking, struct take
     return status;
 }
 
-static bool is_on_it(const struct policy_share *asking, const struct dataset_id *dataset)
+static bool is_on_it(const struct policy_share *asking,
+                     const struct dataset_id *dataset)
 {
     return strcmp(dataset->text, asking->asked->dataset->text) == 0;
 }
@@ -215,7 +216,8 @@ static enum status take_held(const struct policy_share *asking, struct taken *ta
     statistics_runs_look(asking->context->statistics_runs, take_survey, &own);
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         const struct job_plan *plan = job_plan(jobs[i]);
-        if (!plan->is_private || !policy_share_is_own(asking->principal, job_owner(jobs[i]),
+        if (!plan->is_private ||
+            !policy_share_is_own(asking->principal, job_owner(jobs[i]),
                                  job_project(jobs[i])) ||
             !is_on_it(asking, &plan->request.dataset))
             continue;
