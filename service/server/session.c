@@ -304,7 +304,7 @@ static enum MHD_Result session_refuse(struct session *session,
 
 /* Returns whether a refused request is answered only after its body. A connection that
  * is closed with unread bytes is reset, and a reset destroys an answer that is on its
- * way. */
+ * way. Expect makes no difference: a proxy may pass it on and send the body at once. */
 static bool refusal_awaits_body(const struct session *session,
                                 const struct error *error)
 {
@@ -313,7 +313,6 @@ static bool refusal_awaits_body(const struct session *session,
     uint64_t size = length != NULL ? strtoull(length, NULL, 10) : 0;
     return size > 0 && size <= REFUSED_BODY_MAX &&
            (error->faults == NULL || error->faults->count == 0) &&
-           request_header(request, "Expect") == NULL &&
            request_guard_verdict(session->connection->gate, session->number, NULL) ==
                ST_OK;
 }

@@ -189,10 +189,25 @@ static void make_job(struct scene *scene, char id[ID_SIZE])
              submit(client_of(scene), SAMPLE_JOB, "people", SAMPLE_ENDLESS, 1e6));
 }
 
+/* Waits until the job has ended, or until another client has deleted it, which is possible
+ * as soon as it has ended. */
+static void await_end_or_deletion(struct client *client, const char *job)
+{
+    const struct reply *reply;
+    do {
+        reply = client_get(client, "/v1/jobs/%s?wait=10", job);
+        if (reply->status == 404)
+            return;
+        assert_status(reply, 200);
+    } while (json_is_null(reply_at(reply, "end_time")));
+}
+
 static void delete_job(struct scene *scene, const char *id)
 {
-    cancel(client_of(scene), id);
-    await_end(client_of(scene), id);
+    const struct reply *reply = client_act(client_of(scene), "/v1/jobs/%s:cancel", id);
+    if (reply->status != 404)
+        assert_status(reply, 200);
+    await_end_or_deletion(client_of(scene), id);
     delete_thing(scene, job_path, id);
 }
 
@@ -216,7 +231,7 @@ static void delete_sweep(struct scene *scene, const char *id)
     assert_status(sweep, 200);
     for (int i = 0; i < RUNS; i++) {
         snprintf(place, sizeof place, "runs.%d.job", i);
-        await_end(client, reply_text(sweep, place));
+        await_end_or_deletion(client, reply_text(sweep, place));
     }
     delete_thing(scene, sweep_path, id);
 }
