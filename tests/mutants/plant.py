@@ -356,7 +356,9 @@ class Tree:
             os.remove(os.path.join(self.path, name))
         for name, status in wanted.items():
             if found.get(name) != status:
-                shutil.copy2(os.path.join(self.base, name), os.path.join(self.path, name))
+                path = os.path.join(self.path, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)  # a later round builds more tests
+                shutil.copy2(os.path.join(self.base, name), path)
 
 
 def judge(base, mutant, tree):
@@ -376,10 +378,12 @@ def judge(base, mutant, tree):
 def plant(base, mutant, trees):
     start = time.monotonic()
     tree = trees.get()
-    tree.plant(mutant)
-    verdict = judge(base, mutant, tree.path)
-    tree.heal()
-    trees.put(tree)
+    try:
+        tree.plant(mutant)
+        verdict = judge(base, mutant, tree.path)
+        tree.heal()
+    finally:
+        trees.put(tree)  # without it, another thread would wait for this tree for ever
     verdict.seconds = time.monotonic() - start
     return verdict
 
