@@ -7,6 +7,7 @@
 #define ENGINE_DP_BATCH_SUM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "engine/difference/parameter_step.h"
 #include "engine/dp/clip.h"
@@ -28,10 +29,21 @@ struct batch_sum {
     /* Counts the batch's records by their norms before clipping; a record that is not
      * finite counts with norm 0. Or NULL. This needs clip. */
     const struct histogram *histogram;
+    /* Adds up on which side of *signs_at the norms before clipping lie (norm_sign.h),
+     * into one counter. Or NULL. This needs clip, and excludes a histogram. */
+    const double *signs_at;
     /* Multiplies the clipped gradients once more and adds them to the error memory; or
      * NULL. This needs clip, and a stepper that uses_error_memory. */
     clip_rule *clip_rest;
     const void *rest_context;
 };
+
+/* The number of counters that the sum adds to: the histogram's bins, or one for signs. */
+static inline size_t batch_sum_counters(const struct batch_sum *sum)
+{
+    if (sum->histogram != NULL)
+        return sum->histogram->bins;
+    return sum->signs_at != NULL ? 1 : 0;
+}
 
 #endif

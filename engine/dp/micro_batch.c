@@ -25,6 +25,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/difference/difference.h"
+#include "engine/dp/norm_sign.h"
 #include "engine/dp/row_views.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
@@ -301,13 +302,21 @@ static void fill(struct micro_batch *micro_batch, const struct task *task,
     }
 }
 
+static void count_norm(int64_t *counts, const struct batch_sum *sum, double norm)
+{
+    if (sum->histogram != NULL)
+        counts[histogram_bin(sum->histogram, norm)]++;
+    else
+        counts[0] += norm_sign(norm, *sum->signs_at);
+}
+
 static void count_norms(const struct micro_batch *micro_batch, const struct task *task,
                         const struct measures *measures)
 {
     int64_t counts[HISTOGRAM_BINS_MAX] = {0};
     for (size_t row = 0; row < micro_batch->filled; row += micro_batch->unit_rows)
-        counts[histogram_bin(task->sum->histogram, measures->norms[row])]++;
-    reduction_count(task->reduction, counts, task->sum->histogram->bins);
+        count_norm(counts, task->sum, measures->norms[row]);
+    reduction_count(task->reduction, counts, batch_sum_counters(task->sum));
     hash_zero(counts, sizeof counts);
 }
 
@@ -339,7 +348,7 @@ static void clip(struct micro_batch *micro_batch, const struct task *task)
     workspace_measure(micro_batch->workspace,
                       squares_serve(sum) ? micro_batch->squares : NULL);
     struct measures measures = measures_of(micro_batch);
-    if (sum->histogram != NULL)
+    if (batch_sum_counters(sum) > 0)
         count_norms(micro_batch, task, &measures);
     if (sum->by_layer) {
         clip_layers(micro_batch, sum);

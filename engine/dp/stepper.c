@@ -296,11 +296,12 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .cancel = setup->cancel},
     };
     CHECK(sum->clip != NULL || setup->is_public); /* P5 */
-    CHECK((sum->histogram == NULL && sum->parameter_step == NULL) || sum->clip != NULL);
+    CHECK((batch_sum_counters(sum) == 0 && sum->parameter_step == NULL) ||
+          sum->clip != NULL);
     CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&
                                      stepper->reduction.error_memory != NULL));
     CHECK(!stepper->reduction.has_met);
-    stepper->bins = sum->histogram != NULL ? sum->histogram->bins : 0;
+    stepper->counters = batch_sum_counters(sum);
     if (setup->group->size > 1)
         batch_keep(&stepper->batch, group_records(setup->group, sum->grid));
     if (setup->noise != NULL)
@@ -403,7 +404,8 @@ void stepper_release(struct stepper *stepper, const struct grid *grid, double di
 void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
                             double *out)
 {
-    release_counts(&stepper->release, &stepper->reduction, stepper->bins, grid, out);
+    release_counts(&stepper->release, &stepper->reduction, stepper->counters, grid,
+                   out);
 }
 
 double stepper_release_norm(struct stepper *stepper, const struct norm_grid *norm)

@@ -108,8 +108,8 @@ void stepper_forget_error(struct stepper *stepper);
  * group, each rank has its own slice of the gradient, and zeros elsewhere. */
 void stepper_release(struct stepper *stepper, const struct grid *grid, double divisor);
 
-/* out[j] = the number of records in bin j of the sum's histogram + noise; the counts
- * are zero afterwards.
+/* out[j] = the number of records in bin j of the sum's histogram + noise, or out[0] =
+ * the sum of its norm signs + noise; the counters are zero afterwards.
  *   grid  planned by grid_plan_counts */
 void stepper_release_counts(struct stepper *stepper, const struct grid *grid,
                             double *out);

@@ -23,7 +23,7 @@ struct stepper {
     size_t dim;
     struct feature_rows features; /* of the data; NULL rows: none were computed */
     uint64_t step;
-    size_t bins; /* the bins of the last sum's histogram */
+    size_t counters; /* of the last sum: the bins of its histogram, or one for signs */
     struct step_seeds keys;
     struct sampler *sampler;
     struct partition partition;      /* if the setup uses an error memory */

@@ -70,7 +70,8 @@ enum status grid_plan(struct grid *out, const struct grid_spec *spec,
  * clip_norm must be in [2^-40, 2^60]. */
 void grid_rescale(struct grid *out, const struct grid *whole, double clip_norm);
 
-/* A plan for counts of records, in which each record adds one to at most one counter.
+/* A plan for counts of records, in which each record adds one to at most one counter, or
+ * subtracts one from it.
  * As G is an integer, nothing is rounded, and Delta_Z = G.
  *   counts  counters
  *   batch   expected records

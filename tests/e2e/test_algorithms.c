@@ -111,6 +111,25 @@ static void the_least_squared_error_trains_the_digits(void **state)
     assert_released(job, 10, reply_number(job, "progress.steps"));
 }
 
+static void a_quantile_of_the_norms_trains_the_digits(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    const struct reply *job =
+        train(client, "{'dataset':'digits','evaluation':'digits-test',"
+                      "'model':{'preset':'mlp','hidden':[32]},"
+                      "'algorithm':{'name':'quantile_clip','unclipped_fraction':0.4},"
+                      "'optimizer':" ADAM ",'batch_size':256,'epochs':20,"
+                      "'privacy':{'noise_multiplier':4}}");
+    assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.6);
+    double one = reply_number(job, "metrics.released.0.clip_norm");
+    assert_true(one > 0 && reply_number(job, "metrics.released.20.clip_norm") != one);
+    double share = reply_number(job, "metrics.released.20.unclipped_share");
+    assert_true(share > -1 && share < 2);
+    const struct reply *model = model_of(client, job);
+    assert_true(reply_number(model, "certificate.noise.norm_signs.bins") == 1);
+    assert_true(reply_number(model, "certificate.guarantee.mechanism.runs.0.1") == 4);
+}
+
 static void bounds_by_the_loss_train_the_digits(void **state)
 {
     struct client *client = &((struct stage *)*state)->client;
@@ -183,6 +202,16 @@ static void what_has_no_proof_is_refused_by_name(void **state)
                    "/algorithm/unclipped_fraction");
     assert_refused(client, "{'name':'dcsgd_p','histogram_range':0}", SOME_NOISE,
                    "/algorithm/histogram_range");
+    assert_refused(client, "{'name':'quantile_clip','unclipped_fraction':0}",
+                   SOME_NOISE, "/algorithm/unclipped_fraction");
+    assert_refused(client, "{'name':'quantile_clip','unclipped_fraction':1}",
+                   SOME_NOISE, "/algorithm/unclipped_fraction");
+    assert_refused(client, "{'name':'quantile_clip','clip_rate':0}", SOME_NOISE,
+                   "/algorithm/clip_rate");
+    assert_refused(client, "{'name':'quantile_clip','count_noise':0.1}",
+                   "{'epsilon':1}", "/algorithm/count_noise");
+    assert_refused(client, "{'name':'quantile_clip','bins':20}", SOME_NOISE,
+                   "/algorithm/bins");
     assert_refused_of(client, "{'preset':'mlp','hidden':[16]}",
                       "{'name':'value_clip','bound':'paper'}", SOME_NOISE,
                       "/algorithm/bound");
@@ -319,6 +348,7 @@ int main(void)
         cmocka_unit_test(flat_clipping_is_the_default_and_has_no_gamma),
         cmocka_unit_test(a_percentile_of_the_norms_trains_the_digits),
         cmocka_unit_test(the_least_squared_error_trains_the_digits),
+        cmocka_unit_test(a_quantile_of_the_norms_trains_the_digits),
         cmocka_unit_test(bounds_by_the_loss_train_the_digits),
         cmocka_unit_test(what_was_released_survives_a_restart),
         cmocka_unit_test(a_job_shows_what_was_released_and_nothing_else),

@@ -94,6 +94,7 @@ static void ranks_take_the_steps_of_any_algorithm_at_its_price(void **state)
         "'diff2_bvr_l_sgd'}",
         "'dcsgd_p'},'batch_size':512",
         "'dcsgd_e'},'batch_size':512",
+        "'quantile_clip'},'batch_size':512",
         "'adp'},'batch_size':512",
         "'value_clip'},'batch_size':512",
     };

@@ -35,7 +35,8 @@ static struct world *world_of(const char *algorithm, uint64_t units)
 static void persons_with_a_row_each_train_as_records_do(void **state)
 {
     (void)state;
-    static const char *const names[] = {"dpsgd", "dpgd", "adp", "dcsgd_e", "dicesgd"};
+    static const char *const names[] = {"dpsgd",   "dpgd",          "adp",
+                                        "dcsgd_e", "quantile_clip", "dicesgd"};
     static uint32_t starts[RECORDS + 1];
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         uint8_t of_records[SHA256_SIZE], of_persons[SHA256_SIZE];

@@ -4,15 +4,12 @@
  * for that clip norm (follow). The two algorithms differ in this rule and in the range
  * of the first histogram.
  *
- * One step is one sampled Gaussian (Theorem 2 of the paper). In units of the noise, a
- * record moves the gradient's sum by at most 1 / sigma_T and the histogram of the same
- * batch by 1 / sigma_H; both together by
- *   sqrt(1 / sigma_T^2 + 1 / sigma_H^2) = 1 / sigma.
- * The two releases of integers have their own grids and their own Delta_Z, and both
- * have noise s0. The same holds for them with s0 / Delta_Z, which is no less (grid.h),
- * in place of sigma_T and of sigma_H. The clip norm and the range are functions of
- * earlier releases. To give sigma_T to an accountant, or to compose the two releases as
- * if each had its own batch, would charge too little. */
+ * One step is one sampled Gaussian (Theorem 2 of the paper): gradient and histogram are
+ * of one batch, so their noises share the job's multiplier (joint_noise.h). The two
+ * releases of integers have their own grids and their own Delta_Z, and both have noise
+ * s0. The same holds for them with s0 / Delta_Z, which is no less (grid.h), in place of
+ * sigma_T and of sigma_H. The clip norm and the range are functions of earlier
+ * releases. */
 #include "engine/dp/algorithms/dcsgd.h"
 
 #include <math.h>
@@ -20,12 +17,9 @@
 #include "base/check.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/dcsgd_clip.h"
+#include "engine/dp/algorithms/joint_noise.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
-
-/* Both grids plan for this factor more than sigma_T and sigma_H, so that the joint
- * multiplier is at least sigma however the few operations on them round. */
-static const double split_margin = 1 + 0x1p-44;
 
 struct shown { /* what the last step released */
     double clip_norm, range, counts[HISTOGRAM_BINS_MAX];
@@ -99,12 +93,6 @@ static const struct algorithm_parameter error_parameters[] = {
               "gives bins of width 1."},
 };
 
-double dcsgd_gradient_noise(double noise_multiplier, double histogram_noise)
-{
-    double sigma = noise_multiplier, h = histogram_noise;
-    return h > sigma ? sigma * h / sqrt((h - sigma) * (h + sigma)) : (double)INFINITY;
-}
-
 double dcsgd_histogram_noise(double noise_multiplier)
 {
     if (noise_multiplier < 2)
@@ -126,19 +114,12 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-/* Returns whether the two grids together reach the multiplier that is charged. */
-static bool carries(const struct state *state, double noise_multiplier)
-{
-    double gradient = state->noise.grid.multiplier, counts = state->counts.multiplier;
-    double joint = 1 / sqrt(1 / (gradient * gradient) + 1 / (counts * counts));
-    return joint * (1 - 0x1p-50) >= noise_multiplier;
-}
-
 static enum status plan_grids(struct state *state,
                               const struct algorithm_inputs *inputs,
                               double histogram_noise, struct error *error)
 {
-    struct count_grid_spec counts = {.noise_multiplier = histogram_noise * split_margin,
+    struct count_grid_spec counts = {.noise_multiplier =
+                                         histogram_noise * JOINT_NOISE_MARGIN,
                                      .batch = state->divisor,
                                      .records = inputs->records,
                                      .counts = state->adaptive.histogram.bins};
@@ -147,7 +128,8 @@ static enum status plan_grids(struct state *state,
         status = grid_plan_counts(&state->counts, &counts, error);
     if (status != ST_OK)
         return status;
-    CHECK(carries(state, inputs->noise_multiplier));
+    CHECK(joint_noise_suffices(&state->noise.grid, &state->counts,
+                               inputs->noise_multiplier));
     noise_plan_set(&state->noise,
                    &(struct noise_grid){.name = "histogram",
                                         .bins = state->adaptive.histogram.bins,
@@ -163,7 +145,7 @@ static enum status start(struct state *state, const struct algorithm_inputs *inp
     double sigma = inputs->noise_multiplier;
     double counts =
         value_or(inputs->spec, "histogram_noise", dcsgd_histogram_noise(sigma));
-    double gradient = dcsgd_gradient_noise(sigma, counts);
+    double gradient = joint_noise_gradient(sigma, counts);
     if (!isfinite(gradient))
         return error_set_at(
             error, ST_INVALID, "/algorithm/histogram_noise",
@@ -175,7 +157,7 @@ static enum status start(struct state *state, const struct algorithm_inputs *inp
     state->adaptive.clip_norm = algorithm_value(inputs->spec, "clip_norm");
     state->adaptive.histogram.bins = (size_t)algorithm_value(inputs->spec, "bins");
     state->grid_spec = clipped_sum_spec(inputs, model, state->adaptive.clip_norm);
-    state->grid_spec.noise_multiplier = gradient * split_margin;
+    state->grid_spec.noise_multiplier = gradient * JOINT_NOISE_MARGIN;
     state->error.variance = gradient * gradient * (double)model->parameters /
                             (state->divisor * state->divisor);
     return plan_grids(state, inputs, counts, error);

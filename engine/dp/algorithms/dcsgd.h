@@ -8,11 +8,6 @@
 
 #include "engine/dp/algorithm.h"
 
-/* The noise multiplier left for the gradient after the histogram took its part of
- * sigma:
- *   sigma_T = (sigma^-2 - sigma_H^-2)^(-1/2), infinite if sigma_H <= sigma */
-double dcsgd_gradient_noise(double noise_multiplier, double histogram_noise);
-
 /* The histogram's noise multiplier if the job does not give one: 5 below sigma 2, 8 up
  * to sigma 3, and 12 above, as in the paper, but there at least 2 sigma, because
  * otherwise the rule would end at sigma 12. */

@@ -18,6 +18,7 @@
     ROW(adp)                                                                           \
     ROW(dcsgd_p)                                                                       \
     ROW(dcsgd_e)                                                                       \
+    ROW(quantile_clip)                                                                 \
     ROW(value_clip)                                                                    \
     ROW(dicesgd)                                                                       \
     ROW(dpgd)                                                                          \

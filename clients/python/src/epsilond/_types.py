@@ -1155,6 +1155,16 @@ class AlgorithmDcsgdE(TypedDict):
     histogram_range: NotRequired[float]
 
 
+class AlgorithmQuantileClip(TypedDict):
+    """The clip norm of a step follows a quantile of the gradient norms of the steps before."""
+
+    name: Literal["quantile_clip"]
+    clip_norm: NotRequired[float]
+    unclipped_fraction: NotRequired[float]
+    clip_rate: NotRequired[float]
+    count_noise: NotRequired[float]
+
+
 class AlgorithmValueClip(TypedDict):
     """A record's weight comes from a bound of its gradient norm that uses its own loss. For dense
     models with relu, tanh, sigmoid and softplus. With several layers, paper and tight are only for
@@ -2591,12 +2601,13 @@ NamePatterns = list[str]
 Fresh = Literal["head"] | NamePatterns
 Seed = int
 Algorithm = (
-    AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmValueClip |
-    AlgorithmDicesgd | AlgorithmDpgd | AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd | AlgorithmSgd
+    AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmQuantileClip |
+    AlgorithmValueClip | AlgorithmDicesgd | AlgorithmDpgd | AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd
+    | AlgorithmSgd
 )
 AlgorithmName = Literal[
-    "dpsgd", "adp", "dcsgd_p", "dcsgd_e", "value_clip", "dicesgd", "dpgd", "diff2_gd",
-    "diff2_bvr_l_sgd", "sgd"
+    "dpsgd", "adp", "dcsgd_p", "dcsgd_e", "quantile_clip", "value_clip", "dicesgd", "dpgd",
+    "diff2_gd", "diff2_bvr_l_sgd", "sgd"
 ]
 LearningRate = float | LearningRateLine
 Optimizer = OptimizerSgd | OptimizerAdam | OptimizerAdamBc

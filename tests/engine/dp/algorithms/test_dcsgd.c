@@ -4,6 +4,7 @@
  * norms worked out by hand. Acceptance checks 1, 5 to 10, 12, 16 and 20 of the paper's
  * spec. */
 #include "engine/dp/algorithms/dcsgd.h"
+#include "engine/dp/algorithms/joint_noise.h"
 
 #include "engine/noise/noise.h"
 #include "tests/engine/dp/line_fixture.h"
@@ -20,12 +21,12 @@ static void the_split_is_the_published_one(void **state)
     };
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
         double sigma = vectors[k][0], h = vectors[k][1];
-        double t = dcsgd_gradient_noise(sigma, h);
+        double t = joint_noise_gradient(sigma, h);
         assert_close(t, vectors[k][2], 1e-12);
         assert_close(1 / sqrt(1 / (t * t) + 1 / (h * h)), sigma, 1e-14);
     }
-    assert_true(isinf(dcsgd_gradient_noise(5, 5)));
-    assert_true(isinf(dcsgd_gradient_noise(5.1, 5)));
+    assert_true(isinf(joint_noise_gradient(5, 5)));
+    assert_true(isinf(joint_noise_gradient(5.1, 5)));
 }
 
 static void the_histogram_gets_what_the_paper_gives_it(void **state)
@@ -257,7 +258,7 @@ static void noise_follows_the_clip_norm(void **state)
     kit_open(&kit, &setup);
     double eta = algorithm_noise(kit.spec.algorithm, kit.state)->grid.inflation,
            mean = 0;
-    double unit = 0.5 * dcsgd_gradient_noise(1, 1000) * (1 + eta) / POINTS;
+    double unit = 0.5 * joint_noise_gradient(1, 1000) * (1 + eta) / POINTS;
     double least = 1, most = 1;
     float before[WIDE];
     int looked_at = 0;

@@ -3,6 +3,7 @@
  * papers/dcsgd.md. */
 #include "engine/dp/clip.h"
 #include "engine/dp/algorithms/dcsgd.h"
+#include "engine/dp/algorithms/joint_noise.h"
 #include "engine/dp/histogram.h"
 #include "tests/expect.h"
 #include "tests/engine/draw_fixture.h"
@@ -18,7 +19,7 @@ static void a_record_is_within_the_joint_multiplier(void **state)
         for (int j = 0; j < 4; j++)
             draws[j] = draw_uniform(&seed);
         double sigma = exp2(10 * draws[0] - 4), h = sigma * (1.01 + 9 * draws[1]);
-        double t = dcsgd_gradient_noise(sigma, h);
+        double t = joint_noise_gradient(sigma, h);
         double norm = exp2(200 * draws[2] - 100); /* 1e-30 to 1e30 */
         norm = k % 50 == 0 ? (double)INFINITY : k % 50 == 1 ? 0 : norm;
         const struct flat_clip clip = {.clip_norm = exp2(40 * draws[3] - 20),

@@ -9,6 +9,7 @@
 
 #include "engine/dp/algorithms/dcsgd_clip.h"
 #include "engine/dp/algorithms/dcsgd.h"
+#include "engine/dp/algorithms/joint_noise.h"
 #include "engine/noise/noise.h"
 #include "tests/expect.h"
 #include "tests/engine/draw_fixture.h"
@@ -93,7 +94,7 @@ static double pass(struct toy *toy, const struct dcsgd_clip *adaptive, double su
 static void step(struct toy *toy, struct dcsgd_clip *adaptive, const struct run *run)
 {
     double sum[SEEN] = {0}, counts[BINS] = {0};
-    double sigma = run->rule == FIXED ? 1 : dcsgd_gradient_noise(1, 5);
+    double sigma = run->rule == FIXED ? 1 : joint_noise_gradient(1, 5);
     double weights = pass(toy, adaptive, sum, counts);
     double unit = sigma * adaptive->clip_norm * 0x1p-36, rate = 0.1 / BATCH;
     for (size_t j = 0; j < SEEN; j++)
