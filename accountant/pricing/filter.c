@@ -95,7 +95,8 @@ static enum status check_grant(const struct grant *grant, struct error *error)
                             "delta must be in (2^-39, 1)");
     if (!(grant->discovery_delta >= 0 && grant_curve_delta(grant) > delta_min))
         return error_set_at(error, ST_INVALID, "/privacy/discovery_delta",
-                            "what it leaves of delta must be above 2^-39");
+                            "discovery_delta must be at least 0, and leave more "
+                            "than 2^-39 of delta");
     if (grant->order != 0 && curve_order_index(grant->order) == CURVE_ORDERS)
         return error_set_at(error, ST_INVALID, "/privacy/order",
                             "order must be one of the grid g1");

@@ -59,6 +59,8 @@ char *regrant_act_render(const struct grant *grant, enum acknowledged acknowledg
     json_write_object(&writer, NULL);
     json_write_real(&writer, "epsilon", grant->epsilon);
     json_write_real(&writer, "delta", grant->delta);
+    if (grant->discovery_delta != 0)
+        json_write_real(&writer, "discovery_delta", grant->discovery_delta);
     acknowledgement_write_if(&writer, acknowledged);
     json_write_object_end(&writer);
     return json_writer_close(&writer);

@@ -27,8 +27,8 @@ char *dataset_act_render(const struct dataset_spec *spec, bool anew);
 /* Returns {}, with "acknowledge" if the request for the import confirmed something. */
 char *import_act_render(enum acknowledged acknowledged);
 
-/* Returns {"epsilon","delta"} of a further epoch that is granted on the host, and
- * "acknowledge" as above. */
+/* Returns {"epsilon","delta"} of a further epoch that is granted on the host,
+ * "discovery_delta" if it sets some aside, and "acknowledge" as above. */
 char *regrant_act_render(const struct grant *grant, enum acknowledged acknowledged);
 
 struct job_act {

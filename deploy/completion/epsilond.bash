@@ -31,7 +31,7 @@ _epsilond() {
         migrate) words="--from --to $words" ;;
         seal) words="--archive $words" ;;
         verify) words="--from-genesis --archive $words" ;;
-        regrant) words="--epsilon --delta --order --acknowledge $words" ;;
+        regrant) words="--epsilon --delta --order --discovery-delta --acknowledge $words" ;;
         key) words="--owner --role --project --expires --scopes $words" ;;
     esac
     [ "$COMP_CWORD" != 1 ] || words="verify seal backup restore migrate ping rank regrant key --help --version --demo $words"

@@ -19,7 +19,8 @@
 
 const char regrant_usage[] =
     "usage: epsilond regrant ID --epsilon E --delta D [--order A]\n"
-    "                        [--acknowledge NAME]... --data-dir DIR\n";
+    "                        [--discovery-delta D] [--acknowledge NAME]...\n"
+    "                        --data-dir DIR\n";
 
 struct regrant {
     struct dataset_id dataset;
@@ -39,7 +40,8 @@ static enum status take_option(struct regrant *regrant, int argc, char **argv, i
         double *value;
     } numbers[] = {{"--epsilon", &regrant->grant.epsilon},
                    {"--delta", &regrant->grant.delta},
-                   {"--order", &regrant->grant.order}};
+                   {"--order", &regrant->grant.order},
+                   {"--discovery-delta", &regrant->grant.discovery_delta}};
     const char *option = argv[*i], *text = *i + 1 < argc ? argv[*i + 1] : "";
     bool acknowledges = strcmp(option, "--acknowledge") == 0;
     size_t at = 0, count = sizeof numbers / sizeof *numbers;

@@ -1,7 +1,8 @@
 /*
  * regrant_command.h - `epsilond regrant ID --epsilon E --delta D [--order A]
- * [--acknowledge NAME]... --data-dir DIR`: the owner of a dataset that a restored backup has frozen opens a new epoch of
- * its budget, with the daemon stopped. The old epochs stay listed.
+ * [--discovery-delta D] [--acknowledge NAME]... --data-dir DIR`: the owner of a dataset
+ * that a restored backup has frozen opens a new epoch of its budget, with the daemon
+ * stopped. The old epochs stay listed.
  */
 #ifndef SERVICE_COMMANDS_REGRANT_COMMAND_H
 #define SERVICE_COMMANDS_REGRANT_COMMAND_H

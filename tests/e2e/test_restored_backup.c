@@ -282,6 +282,41 @@ static void an_older_backup_freezes_again(void **state)
     expect_frozen(&scene);
 }
 
+static int regrant_for_words(struct daemon *daemon, const char *discovery_delta)
+{
+    return daemon_run(
+        daemon, (const char *const[]){"regrant", "points", "--epsilon", "1", "--delta",
+                                      "1e-6", "--discovery-delta", discovery_delta,
+                                      "--data-dir", daemon->data_dir, NULL});
+}
+
+/* The old epoch has set nothing aside for discoveries of words, and the new one has. */
+static void the_command_sets_delta_aside_for_discoveries(void **state)
+{
+    struct scene scene;
+    play(&scene, state, true);
+    struct client *client = &scene.stage->client;
+    struct daemon *daemon = &scene.stage->daemon;
+    start(&scene, true);
+    const struct reply *budget = client_get(client, "/v1/datasets/points/budget");
+    assert_null(json_object_get(budget->json, "discoveries"));
+    assert_int_equal(daemon_stop(daemon, SIGTERM), 0);
+    assert_int_equal(regrant_for_words(daemon, "some"), 64);
+    assert_int_equal(regrant_for_words(daemon, "-1e-7"), 64);
+    assert_int_equal(regrant_for_words(daemon, "1e-6"), 64); /* nothing is left */
+    assert_int_equal(regrant_for_words(daemon, "4e-7"), 0);
+    assert_int_equal(daemon_verify(daemon), 0);
+    start(&scene, true);
+    budget = client_get(client, "/v1/datasets/points/budget");
+    assert_true(reply_number(budget, "epoch") == 2);
+    assert_true(reply_number(budget, "delta") == 1e-6);
+    assert_close(reply_number(budget, "discoveries.delta"), 4e-7, 1e-9);
+    assert_true(reply_number(budget, "discoveries.spent") == 0);
+    const struct reply *audit =
+        client_get(client, "/v1/audit?page_size=1&action=dataset.regrant");
+    assert_true(reply_number(audit, "acts.0.detail.discovery_delta") == 4e-7);
+}
+
 /* Without keys there is no second person, so a request grants at once. */
 static void a_request_grants_what_the_command_does(void **state)
 {
@@ -329,6 +364,8 @@ int main(void)
                                         stage_begin, stage_end),
         cmocka_unit_test_setup_teardown(an_older_backup_freezes_again, stage_begin,
                                         stage_end),
+        cmocka_unit_test_setup_teardown(the_command_sets_delta_aside_for_discoveries,
+                                        stage_begin, stage_end),
         cmocka_unit_test_setup_teardown(a_request_grants_what_the_command_does,
                                         stage_begin, stage_end),
         cmocka_unit_test_setup_teardown(without_the_head_a_backup_is_not_noticed,
