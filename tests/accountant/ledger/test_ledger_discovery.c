@@ -1,45 +1,36 @@
 /* Goal: discoveries use no more of delta than the grant sets aside, and everything else
- * pays for what is set aside: the capacities are those of the rest. Method: a life on
- * SQLite, with restarts and seals, and `verify` at each end; capacities by the formula. */
+ * pays for what is set aside: the capacities are those of the rest. Method: lives in
+ * a file and on a real PostgreSQL, with restarts and seals, and `verify` at each end;
+ * capacities by the formula. */
 #include "accountant/audit/verify.h"
 
 #include <math.h>
 
 #include "accountant/ledger/ledger_seal.h"
-#include "accountant/mechanisms/discovery.h"
-#include "accountant/pricing/filter.h"
 #include "accountant/pricing/odometer.h"
 #include "tests/expect.h"
 #include "tests/accountant/ledger_fixture.h"
+#include "tests/accountant/discovery_fixture.h"
 #include "tests/store/place_fixture.h"
+#include "tests/store/postgres_store_fixture.h"
 
 static const double set_aside = 3e-6;
+
+static struct postgres_server server; /* without a folder: none is installed */
 
 struct scene {
     struct place place;
     struct kit kit;
 };
 
-static const struct grant granted = {RELATION_ZERO_OUT,   4,   1e-5, 0, {0, 0},
-                                     PRIVACY_UNIT_RECORD, 3e-6};
-
-static enum status grant(struct kit *kit, const char *name, const struct grant *grant)
-{
-    struct store_tx *tx = kit_begin(kit);
-    struct dataset_id id = kit_dataset(name);
-    enum status status = kit_dataset_row(tx, name);
-    if (status == ST_OK)
-        status = ledger_grant(
-            kit->ledger, tx,
-            &(struct ledger_promise){&id, grant, &principal_local, NULL}, NULL);
-    return kit_end(tx, status);
-}
-
-static struct scene make_scene(void)
+static struct scene make_scene(bool on_server)
 {
     struct scene scene = {.place = place_make()};
-    scene.kit = kit_open(scene.place.path);
-    assert_int_equal(grant(&scene.kit, "a", &granted), ST_OK);
+    const struct postgres_database database =
+        on_server ? postgres_schema(&server) : (struct postgres_database){0};
+    scene.kit =
+        on_server ? kit_take(postgres_store(&database)) : kit_open(scene.place.path);
+    assert_int_equal(discovery_grant(&scene.kit, "a", &discovery_granted), ST_OK);
     return scene;
 }
 
@@ -58,34 +49,14 @@ static void end_scene(struct scene *scene)
     place_remove(&scene->place);
 }
 
-/* A discovery of that deviation and delta. */
-static struct mechanism discovery_of(double sigma, double delta)
-{
-    struct mechanism m;
-    mechanism_init(&m, MECHANISM_DISCOVERY, RELATION_ZERO_OUT,
-                   (struct mechanism_run){1, sigma, 1});
-    m.discovery = (struct mechanism_discovery){2, 1};
-    m.discovery.threshold = discovery_threshold(&m, filter_delta_round_down(delta));
-    return m;
-}
-
-static enum status discover(struct kit *kit, const char *name, unsigned job,
-                            double sigma, double delta)
-{
-    struct mechanism m = discovery_of(sigma, delta);
-    enum status status = kit_reserve_m(kit, name, job, &m);
-    mechanism_fini(&m);
-    return status;
-}
-
 static void capacities_are_those_of_the_rest_of_delta(void **state)
 {
     (void)state;
     struct filter filter, rest;
-    struct grant other = granted;
-    assert_int_equal(filter_of(&filter, &granted, NULL), ST_OK);
+    struct grant other = discovery_granted;
+    assert_int_equal(filter_of(&filter, &discovery_granted, NULL), ST_OK);
     other.discovery_delta = 0;
-    other.delta = granted.delta - set_aside;
+    other.delta = discovery_granted.delta - set_aside;
     assert_int_equal(filter_of(&rest, &other, NULL), ST_OK);
     for (size_t i = 0; i < LEDGER_WEIGHTED; i++) {
         double a = curve_orders[filter.weighted[i]];
@@ -106,7 +77,7 @@ static void a_grant_must_leave_some_of_delta(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct filter filter;
         struct error error = {0};
-        struct grant grant = granted;
+        struct grant grant = discovery_granted;
         grant.discovery_delta = bad[i];
         assert_int_equal(filter_of(&filter, &grant, &error), ST_INVALID);
         assert_string_equal(error.pointer, "/privacy/discovery_delta");
@@ -116,7 +87,7 @@ static void a_grant_must_leave_some_of_delta(void **state)
 static void without_a_share_of_delta_there_is_no_discovery(void **state)
 {
     (void)state;
-    struct scene scene = make_scene();
+    struct scene scene = make_scene(false);
     assert_int_equal(kit_grant(&scene.kit, "b", 4, 1e-5, 0), ST_OK);
     struct mechanism m = discovery_of(40, 1e-9);
     struct dataset_id dataset = kit_dataset("b");
@@ -132,15 +103,13 @@ static void without_a_share_of_delta_there_is_no_discovery(void **state)
     store_rollback(tx);
     mechanism_fini(&m);
     /* One that needs more than all that is set aside can never fit. */
-    assert_int_equal(discover(&scene.kit, "a", 2, 40, 4e-6), ST_INVALID);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 2, 40, 4e-6), ST_INVALID);
     assert_true(kit_balance(&scene.kit, "b").held.delta == 0);
     end_scene(&scene);
 }
 
-static void deltas_add_up_to_what_is_set_aside_and_no_further(void **state)
+static void check_sums(struct scene scene)
 {
-    (void)state;
-    struct scene scene = make_scene();
     struct dataset_id dataset = kit_dataset("a");
     struct mechanism third = discovery_of(100, 1e-6);
     struct outlook outlook;
@@ -148,16 +117,17 @@ static void deltas_add_up_to_what_is_set_aside_and_no_further(void **state)
     assert_true(outlook.fits == FITS_YES && outlook.times == 3);
     assert_close(outlook.charge.delta, 1e-6, 1e-9);
     for (unsigned job = 1; job <= 3; job++)
-        assert_int_equal(discover(&scene.kit, "a", job, 100, 1e-6), ST_OK);
+        assert_int_equal(discovery_reserve(&scene.kit, "a", job, 100, 1e-6), ST_OK);
     /* What the first holds is in the way until it ends without having begun. */
-    assert_int_equal(discover(&scene.kit, "a", 4, 100, 1e-6), ST_BUDGET_HELD);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 4, 100, 1e-6), ST_BUDGET_HELD);
     assert_int_equal(kit_settle(&scene.kit, 1), ST_OK);
-    assert_int_equal(discover(&scene.kit, "a", 5, 100, 1e-6), ST_OK);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 5, 100, 1e-6), ST_OK);
     for (unsigned job = 2; job <= 5; job += job == 3 ? 2 : 1) {
         assert_int_equal(kit_authorise(&scene.kit, job, 1), ST_OK);
         assert_int_equal(kit_settle(&scene.kit, job), ST_OK);
     }
-    assert_int_equal(discover(&scene.kit, "a", 6, 100, 1e-6), ST_BUDGET_EXHAUSTED);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 6, 100, 1e-6),
+                     ST_BUDGET_EXHAUSTED);
     assert_int_equal(outlook_of(&scene.kit, &dataset, &third, 100, &outlook), ST_OK);
     assert_true(outlook.fits == FITS_NO && outlook.times == 0);
     /* Everything else has its own share of delta, and still fits. */
@@ -166,44 +136,42 @@ static void deltas_add_up_to_what_is_set_aside_and_no_further(void **state)
     end_scene(&scene);
 }
 
+static void deltas_add_up_to_what_is_set_aside_and_no_further(void **state)
+{
+    (void)state;
+    check_sums(make_scene(false));
+    if (server.folder[0] != '\0')
+        check_sums(make_scene(true));
+}
+
 /* The sum is exact: three thirds of a whole number of units fill it to the last bit. */
 static void the_last_bit_of_the_share_can_be_used(void **state)
 {
     (void)state;
-    struct grant whole = granted;
+    struct grant whole = discovery_granted;
     whole.discovery_delta = 3 * 0x1p-20;
     struct scene scene = {.place = place_make()};
     scene.kit = kit_open(scene.place.path);
-    assert_int_equal(grant(&scene.kit, "a", &whole), ST_OK);
+    assert_int_equal(discovery_grant(&scene.kit, "a", &whole), ST_OK);
     for (unsigned job = 1; job <= 3; job++)
-        assert_int_equal(discover(&scene.kit, "a", job, 100, 0x1p-20), ST_OK);
+        assert_int_equal(discovery_reserve(&scene.kit, "a", job, 100, 0x1p-20), ST_OK);
     assert_true(kit_balance(&scene.kit, "a").held.delta == 3 * 0x1p-20);
-    assert_int_equal(discover(&scene.kit, "a", 4, 100, 0x1p-53), ST_BUDGET_HELD);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 4, 100, 0x1p-53),
+                     ST_BUDGET_HELD);
     end_scene(&scene);
 }
 
-static void expect_spent(struct scene *scene, double committed, double held)
-{
-    const struct balance balance = kit_balance(&scene->kit, "a");
-    assert_close(balance.committed.delta, committed, 1e-9);
-    assert_close(balance.held.delta, held, 1e-9);
-    assert_close(balance.delta_capacity, set_aside, 1e-9);
-    assert_close(balance.curve_delta, 7e-6, 1e-9);
-}
-
 /* A restart, and accounts of which only sums are left, have the same deltas. */
-static void deltas_survive_restarts_and_seals(void **state)
+static void check_restarts(struct scene scene)
 {
-    (void)state;
-    struct scene scene = make_scene();
-    assert_int_equal(discover(&scene.kit, "a", 1, 100, 1e-6), ST_OK);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 1, 100, 1e-6), ST_OK);
     assert_int_equal(kit_authorise(&scene.kit, 1, 1), ST_OK);
-    assert_int_equal(discover(&scene.kit, "a", 2, 100, 5e-7), ST_OK);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 2, 100, 5e-7), ST_OK);
     kit_reopen_ledger(&scene.kit);
-    expect_spent(&scene, 0, 1.5e-6);
+    discovery_expect(&scene.kit, "a", 0, 1.5e-6);
     assert_int_equal(kit_settle(&scene.kit, 1), ST_OK);
     kit_reopen_ledger(&scene.kit);
-    expect_spent(&scene, 1e-6, 5e-7);
+    discovery_expect(&scene.kit, "a", 1e-6, 5e-7);
     const struct balance before = kit_balance(&scene.kit, "a");
     struct place archive = place_make();
     struct seal seal;
@@ -217,10 +185,19 @@ static void deltas_survive_restarts_and_seals(void **state)
     assert_same_balance(&before, &after);
     assert_int_equal(kit_authorise(&scene.kit, 2, 1), ST_OK);
     assert_int_equal(kit_settle(&scene.kit, 2), ST_OK);
-    expect_spent(&scene, 1.5e-6, 0);
-    assert_int_equal(discover(&scene.kit, "a", 3, 100, 2e-6), ST_BUDGET_EXHAUSTED);
+    discovery_expect(&scene.kit, "a", 1.5e-6, 0);
+    assert_int_equal(discovery_reserve(&scene.kit, "a", 3, 100, 2e-6),
+                     ST_BUDGET_EXHAUSTED);
     place_remove(&archive);
     end_scene(&scene);
+}
+
+static void deltas_survive_restarts_and_seals(void **state)
+{
+    (void)state;
+    check_restarts(make_scene(false));
+    if (server.folder[0] != '\0')
+        check_restarts(make_scene(true));
 }
 
 /* Epochs that are joined share the delta of their curves; each adds what it has set
@@ -228,7 +205,7 @@ static void deltas_survive_restarts_and_seals(void **state)
 static void epochs_add_what_they_set_aside(void **state)
 {
     (void)state;
-    struct epoch epoch = {.number = 1, .grant = granted};
+    struct epoch epoch = {.number = 1, .grant = discovery_granted};
     struct epochs epochs = {0};
     assert_int_equal(filter_of(&epoch.filter, &epoch.grant, NULL), ST_OK);
     epochs_append(&epochs, &epoch);
@@ -264,7 +241,7 @@ static void an_entry_has_a_delta_only_if_it_is_used(void **state)
         uint8_t bytes[ENTRY_COST_SIZE] = {0};
         struct filter filter, read;
         struct curve capacity;
-        struct grant given = granted, back;
+        struct grant given = discovery_granted, back;
         given.discovery_delta = sets_aside ? 3e-6 : 0;
         assert_int_equal(filter_of(&filter, &given, NULL), ST_OK);
         entry_capacity(&capacity, &filter);
@@ -294,5 +271,8 @@ int main(void)
         cmocka_unit_test(epochs_add_what_they_set_aside),
         cmocka_unit_test(an_entry_has_a_delta_only_if_it_is_used),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_make_for_stores(&server, true);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    postgres_remove(&server);
+    return failed;
 }
