@@ -34,9 +34,15 @@ function suggestions(column, {task, isPartial}) {
   return found;
 }
 
+// Only one column is predicted: the one that was is a column of words, if it has words, else of numbers.
+function leavePrediction(columns) {
+  for (const column of columns.filter(({kind}) => kind === 'label')) Object.assign(column, {kind: column.values ? 'categorical' : 'numeric', chosen: true});
+}
+
 // Makes the row of column i. page: {form, errors, isPartial, report, draw}.
 export function columnRow(column, i, {form, errors, isPartial, report, draw}) {
   const change = (changes) => {
+    if (changes.kind === 'label') leavePrediction(form.columns.filter((other) => other !== column));
     Object.assign(column, changes, 'kind' in changes && {chosen: true});
     draw();
   };

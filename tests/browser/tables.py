@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Public tables other than Adult, each from its file to a model of known quality: California's houses with a word and
-empty cells, and a9a as lines of pairs.
+empty cells, a9a as lines of pairs, digits without a header, and two tables of the package statsmodels, one with quoted
+names and one of whole numbers and fractions.
 
-  tables.py CHROMIUM EPSILOND      SHARED: the folder of real data"""
+  tables.py CHROMIUM EPSILOND      SHARED: the folder of real data; STATSMODELS: the path of its wheel, or empty"""
 
 import gzip
 import os
 import sys
 import tempfile
+import zipfile
 
 from adult import Person
 from chromium import Chromium
@@ -24,9 +26,50 @@ households 0 2000
 median_income 0 12
 median_house_value 0 600000"""
 
+PIXELS = "\n".join(f"column{k} 0 16" for k in range(1, 65))
+AFFAIRS = """rate_marriage 1 5
+age 17 42
+yrs_married 0 25
+children 0 6
+religious 1 4
+educ 9 20
+occupation 1 6
+occupation_husb 1 6
+affairs 0 10"""
+VISITS = """mdvis 0 30
+lncoins 0 5
+idp 0 1
+lpi 0 8
+fmde 0 9
+physlm 0 1
+disea 0 60
+hlthg 0 1
+hlthf 0 1
+hlthp 0 1"""
+
+
+class Missing(Exception):
+    """Why a table is not there."""
+
+
+def digits():
+    with gzip.open(os.path.join(os.path.dirname(__file__), "../../deploy/digits/digits.csv.gz")) as file:
+        return file.read()
+
+
+def packaged(name):
+    wheel = os.environ.get("STATSMODELS")
+    if not wheel:
+        raise Missing("the wheel of statsmodels cannot be fetched")
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(f"statsmodels/datasets/{name}/{name}.csv")
+
 
 def shared(*names):
-    with gzip.open(os.path.join(os.environ.get("SHARED", "../shared"), "data", *names)) as file:
+    folder = os.environ.get("SHARED", "../shared")
+    if not os.path.isdir(folder):
+        raise Missing(f"there is no folder SHARED={folder}")
+    with gzip.open(os.path.join(folder, "data", *names)) as file:
         return file.read()
 
 
@@ -46,10 +89,33 @@ def pairs(person):
     person.type("[id='/classes']", "2")
 
 
+def pixels(person):
+    person.await_that("document.querySelector('[aria-label=\"Kind of column65\"]')", "65 columns, of a file without a header")
+    person.click("button[aria-label='Use these words: column65']")
+    person.type("[id='/ranges']", PIXELS)
+
+
+def affairs(person):
+    person.await_text("rate_marriage")
+    person.choose("[id='/task']", "regression")
+    person.type("[id='/ranges']", AFFAIRS)
+
+
+def visits(person):
+    person.await_text("lncoins")
+    person.choose("[id='/task']", "regression")
+    person.choose("[aria-label='Kind of mdvis']", "label")
+    check(person.run("document.querySelector(\"[aria-label='Kind of hlthp']\").value") == "numeric", "only one column is predicted")
+    person.type("[id='/ranges']", VISITS)
+
+
 # name, ending of the file, content, format to choose, what a person fills in, the score and its range.
 TABLES = (
     ("california", "csv", lambda: shared("california-housing", "housing.csv.gz"), None, houses, "rmse", 0, 80000),
     ("a9a", "svm", lambda: shared("a9a", "a9a.gz"), "libsvm", pairs, "accuracy", 0.8, 1),
+    ("digits", "csv", digits, None, pixels, "accuracy", 0.5, 1),
+    ("fair", "csv", lambda: packaged("fair"), None, affairs, "rmse", 0, 3),
+    ("randhie", "csv", lambda: packaged("randhie"), None, visits, "rmse", 0, 6),
 )
 
 
@@ -89,8 +155,8 @@ def main():
             path = os.path.join(folder, f"{name}.{ending}")
             try:
                 rows = content()
-            except FileNotFoundError as missing:
-                print(f"check-browser: {name}: not run ({missing.filename} is not there)")
+            except Missing as missing:
+                print(f"check-browser: {name}: not run: {missing}")
                 continue
             with open(path, "wb") as file:
                 file.write(rows)
