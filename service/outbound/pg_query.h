@@ -45,7 +45,10 @@ struct pg_query {
     void *context;
 };
 
-enum { PG_ROW_SIZE_MAX = 64 << 20 }; /* bytes that are received without a whole row */
+/* Bytes that are received without a whole row. It is compared after each read, and
+ * libpq reads on while the server sends as fast as that: a server can make it keep up to
+ * one message, which PostgreSQL limits to 1 GiB. */
+enum { PG_ROW_SIZE_MAX = 64 << 20 };
 
 bool pg_query_is_built(void);
 

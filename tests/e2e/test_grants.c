@@ -20,6 +20,11 @@ static void nothing_is_granted_before_it_is_approved(void **state)
     struct client *client = approval_as(approval_scene.ana);
     assert_problem(client_act(client, "/v1/datasets/people:import"), 409,
                    "grant_pending");
+    assert_problem(client_post(client, "/v1/datasets/people:import", NULL,
+                               "{'postgresql':{'host':'127.0.0.1','database':'d',"
+                               "'user':'u','password':'p',"
+                               "'query':'SELECT 1'}}"),
+                   409, "grant_pending");
     assert_problem(client_get(client, "/v1/datasets/people/budget"), 409,
                    "grant_pending");
     assert_problem(client_get(client, "/v1/datasets/people/ledger"), 409,

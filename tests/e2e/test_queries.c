@@ -407,6 +407,8 @@ static void each_failure_has_a_name(void **state)
          "SELECT x, y, above FROM people, pg_sleep(1000)", "too_slow"},
         {"'host':'localhost'," SERVER,
          "SELECT 0 AS x, 0 AS y, generate_series(1, 1000000000) AS above", "too_large"},
+        {"'host':'localhost'," SERVER,
+         "SELECT repeat($$a$$, 200000000) AS x, 0 AS y, 0 AS above", "too_large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("%s: %s\n", cases[i].result, cases[i].query);
