@@ -34,7 +34,7 @@ function suggestions(column, {task, isPartial}) {
   return found;
 }
 
-// Only one column is predicted: the one that was is a column of words, if it has words, else of numbers.
+// Only one column is predicted. The one predicted before becomes a column of words if it has some, else of numbers.
 function leavePrediction(columns) {
   for (const column of columns.filter(({kind}) => kind === 'label')) Object.assign(column, {kind: column.values ? 'categorical' : 'numeric', chosen: true});
 }

@@ -177,6 +177,34 @@ static void every_record_of_the_batch_is_counted_once(void **state)
     kit_close(&kit);
 }
 
+/* With every norm below the clip norm, the share is 1/2 + n / (2 B), n the size of the batch
+ * that was drawn, which differs from step to step. Divided by n it would be 1 in every
+ * step. */
+static void the_share_is_of_the_expected_batch(void **state)
+{
+    (void)state;
+    enum { EXPECTED = POINTS / 2 };
+    struct kit kit;
+    struct kit_setup setup = usual();
+    double least = 1, most = 1;
+    setup.batch_size = EXPECTED;
+    setup.noise_multiplier = 0.06;
+    setup.optimizer.learning_rate = setup.optimizer.learning_rate_final = 1e-9;
+    kit_spec(&kit, "quantile_clip");
+    kit_set(&kit, "count_noise", 0.05);
+    kit_set(&kit, "clip_norm", 1e6);
+    kit_open(&kit, &setup);
+    for (int t = 0; t < 20; t++) {
+        kit_step(&kit);
+        double drawn = 2 * EXPECTED * (shown(&kit, SHARE) - 0.5);
+        assert_true(drawn > 0 && drawn < POINTS);
+        least = fmin(least, shown(&kit, SHARE));
+        most = fmax(most, shown(&kit, SHARE));
+    }
+    assert_true(least < 1 - 2.0 / EXPECTED && most > 1 + 2.0 / EXPECTED);
+    kit_close(&kit);
+}
+
 /* A record of zeros has no gradient, and one of infinity is refused: neither adds to the
  * signs, so the share stays one half, to the noise of .1 records. */
 static void what_has_no_gradient_adds_no_sign(void **state)
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(the_count_gets_a_twentieth_of_the_batch),
         cmocka_unit_test(what_runs_is_at_least_what_is_charged),
         cmocka_unit_test(every_record_of_the_batch_is_counted_once),
+        cmocka_unit_test(the_share_is_of_the_expected_batch),
         cmocka_unit_test(what_has_no_gradient_adds_no_sign),
         cmocka_unit_test(the_clip_norm_settles_at_its_quantile),
         cmocka_unit_test(the_clip_norm_stays_in_its_range),
