@@ -33,6 +33,7 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
 {
     struct network *network = builder->network;
     bool is_vector = builder->view.image.channels == 0;
+    CHECK(network->value_count <= LAYER_VALUES_MAX * builder->model->layer_count);
     network->values[network->value_count] = (struct value){
         .width = width,
         .stride = is_vector ? rows_spread_stride(width) : rows_stride(width),
@@ -45,6 +46,7 @@ size_t builder_value(struct builder *builder, size_t width, bool has_gradient)
 static struct node *append(struct builder *builder, const struct node_kind *kind)
 {
     struct network *network = builder->network;
+    CHECK(network->node_count < LAYER_NODES_MAX * builder->model->layer_count);
     struct node *node = &network->nodes[network->node_count++];
 
     *node = (struct node){.kind = kind,
@@ -160,6 +162,7 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
                     struct tensor tensor)
 {
     struct network *network = builder->network;
+    CHECK(network->tensor_count < LAYER_TENSORS_MAX * builder->model->layer_count);
     size_t layer = network->layer_count - 1;
     bool frozen = network->layers[layer].frozen;
     struct tensor *added = &network->tensors[network->tensor_count++];
@@ -170,8 +173,9 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
     added->count = 1;
     for (size_t i = 0; i < tensor.rank; i++)
         added->count *= (size_t)tensor.shape[i];
-    snprintf(added->name, sizeof added->name, "%s.%s",
-             public_name[0] != '\0' ? public_name : builder->name, part);
+    int length = snprintf(added->name, sizeof added->name, "%s.%s",
+                          public_name[0] != '\0' ? public_name : builder->name, part);
+    CHECK(length > 0 && (size_t)length < sizeof added->name);
     *offset = frozen ? builder->choices->frozen_first + network->frozen_count
                      : network->parameters;
     added->offset = *offset;

@@ -194,9 +194,10 @@ struct node_kind {
     const struct difference_rule *difference;
 };
 
-/* A normalisation needs most: a node that turns the image to channels last, the norm's
- * node and the scale's node; an output value of each, and one extra value of the norm's
- * node. */
-enum { LAYER_NODES_MAX = 3, LAYER_VALUES_MAX = 4, LAYER_TENSORS_MAX = 2 };
+/* What one entry of a model's list may append. A normalisation needs three nodes (one
+ * that turns the image to channels last, the norm's and the scale's), an output value
+ * of each, one extra value of the norm's node, and two tensors; a layer of a sequence
+ * needs more. builder.c checks that a network has room for what is appended. */
+enum { LAYER_NODES_MAX = 8, LAYER_VALUES_MAX = 10, LAYER_TENSORS_MAX = 4 };
 
 #endif

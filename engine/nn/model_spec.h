@@ -40,7 +40,7 @@ enum {
     MODEL_WIDTH_MAX = 1 << 26,   /* outputs of a layer: norms are sums of at most this
                                     many squares (noise.md 2.4) */
     MODEL_SIDE_MAX = 1 << 20,    /* of an image */
-    LAYER_NAME_SIZE = 24
+    LAYER_NAME_SIZE = 96
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
 
@@ -72,6 +72,9 @@ struct layer_spec { /* the layer's kind says which members it has */
                                           tensors' names begin; "": they begin with its
                                           place */
 };
+
+_Static_assert((int)LAYER_NAME_SIZE + (int)sizeof ".weight" <= (int)TENSOR_NAME_SIZE,
+               "a tensor's name holds its layer's name");
 
 /* A record as an image; its features lie channel by channel, as in PyTorch. All three
  * are 0 if the record is a plain vector. */

@@ -96,6 +96,27 @@ static void tensors_are_named_as_in_a_sequential(void **state)
     network_destroy(network);
 }
 
+/* The names of a transformer's layers in public files have up to 50 bytes. */
+static void a_public_name_that_fills_its_place_names_the_tensors_whole(void **state)
+{
+    struct layer_spec layer = {.kind = &layer_dense, .out = 3, .bias = true};
+    struct model_spec model = {.layer_count = 1, .layers = &layer};
+    struct network *network = NULL;
+    char expected[TENSOR_NAME_SIZE];
+    (void)state;
+    assert_true(LAYER_NAME_SIZE > strlen("bert.encoder.layer.11.attention.output."
+                                         "LayerNorm"));
+    memset(layer.public_name, 'n', LAYER_NAME_SIZE - 1);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){4, 3}, NULL), ST_OK);
+    assert_int_equal(network_tensor_count(network), 2);
+    snprintf(expected, sizeof expected, "%s.weight", layer.public_name);
+    assert_string_equal(network_tensor(network, 0)->name, expected);
+    snprintf(expected, sizeof expected, "%s.bias", layer.public_name);
+    assert_string_equal(network_tensor(network, 1)->name, expected);
+    network_destroy(network);
+}
+
 static void tiles_cover_the_vector_once(void **state)
 {
     static const uint32_t hidden[][2] = {{1024, 1024}, {3, 70000}, {1, 1}};
@@ -330,6 +351,7 @@ int main(void)
         cmocka_unit_test(diff2s_network_has_101_parameters),
         cmocka_unit_test(flops_are_those_of_the_products),
         cmocka_unit_test(tensors_are_named_as_in_a_sequential),
+        cmocka_unit_test(a_public_name_that_fills_its_place_names_the_tensors_whole),
         cmocka_unit_test(tiles_cover_the_vector_once),
         cmocka_unit_test(the_start_is_uniform_within_the_fan),
         cmocka_unit_test(the_start_is_the_seeds_alone),
