@@ -118,6 +118,7 @@ static void set_needs(struct stepper_setup *setup, const struct algorithm *algor
     setup->uses_error_memory = algorithm->uses_error_memory;
     setup->uses_differences = algorithm->uses_differences;
     setup->uses_subsets = algorithm->uses_subsets;
+    setup->reads_inputs = algorithm->reads_inputs;
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,

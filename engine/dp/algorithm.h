@@ -95,6 +95,8 @@ struct algorithm {
     bool uses_differences;
     bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
     bool plain_loss;   /* its proof reads the loss: class weights are refused */
+    bool reads_inputs; /* its clip rule reads the inputs of all layers, frozen ones
+                          too (workspace_factors) */
     /* Why the algorithm takes neither persons nor views: its proof is about single rows
      * as they are. NULL if a unit's mean gradient may replace a record's gradient
      * everywhere (noise.md 2.6). */

@@ -78,10 +78,27 @@ static size_t block_size(const struct network *network)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* The workspaces that a room may ask for. */
+struct workspace_choice {
+    size_t (*size)(const struct network *network, size_t rows);
+    enum status (*create)(struct workspace **out, const struct network *network,
+                          size_t rows, struct error *error);
+};
+
+static struct workspace_choice workspace_for(struct micro_batch_room room)
+{
+    if (room.two_points)
+        return (struct workspace_choice){workspace_two_points_size,
+                                         workspace_create_two_points};
+    if (room.keeps_inputs)
+        return (struct workspace_choice){workspace_keeping_size,
+                                         workspace_create_keeping};
+    return (struct workspace_choice){workspace_size, workspace_create};
+}
+
 size_t micro_batch_size(const struct network *network, struct micro_batch_room room)
 {
-    size_t buffers = room.two_points ? workspace_two_points_size(network, room.capacity)
-                                     : workspace_size(network, room.capacity);
+    size_t buffers = workspace_for(room).size(network, room.capacity);
     size_t row = 2 * sizeof(float) + sizeof(double) + sizeof(uint32_t) +
                  sizeof(struct row_range);
     size_t seen = room.has_views ? network_shape(network).features * sizeof(float) : 0;
@@ -109,10 +126,7 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
     micro_batch->indices = calloc(capacity, sizeof *micro_batch->indices);
     micro_batch->ranges = calloc(capacity, sizeof *micro_batch->ranges);
     enum status status =
-        room.two_points
-            ? workspace_create_two_points(&micro_batch->workspace, network, capacity,
-                                          error)
-            : workspace_create(&micro_batch->workspace, network, capacity, error);
+        workspace_for(room).create(&micro_batch->workspace, network, capacity, error);
     if (status == ST_OK &&
         (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
          micro_batch->weights == NULL || micro_batch->squares == NULL ||

@@ -51,9 +51,10 @@ size_t micro_batch_capacity(const struct network *network, size_t cell_units_max
 size_t micro_batch_pieces(const struct micro_batch *micro_batch, size_t records);
 
 struct micro_batch_room {
-    size_t capacity; /* rows of a micro-batch (micro_batch_capacity) */
-    bool two_points; /* for sums of differences too */
-    bool has_views;  /* rows are replaced by views (views.h) */
+    size_t capacity;   /* rows of a micro-batch (micro_batch_capacity) */
+    bool two_points;   /* for sums of differences too */
+    bool keeps_inputs; /* of all layers, for the clip rule (workspace_create_keeping) */
+    bool has_views;    /* rows are replaced by views (views.h) */
 };
 
 /*   ST_NO_MEMORY  an allocation failed */

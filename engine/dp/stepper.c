@@ -23,6 +23,7 @@ static struct micro_batch_room room_of(const struct stepper_setup *setup)
     return (struct micro_batch_room){
         .capacity = micro_batch_capacity(setup->network, batch_split_rows_max(setup)),
         .two_points = setup->uses_differences,
+        .keeps_inputs = setup->reads_inputs,
         .has_views = setup->views.count > 0};
 }
 

@@ -34,6 +34,7 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */
     bool uses_subsets;      /* stepper_draw_subset is used */
+    bool reads_inputs;      /* the clip rule reads the inputs of all layers */
     const atomic_bool *cancel;
     const struct noise_key *seed; /* tests; NULL: getrandom */
 };

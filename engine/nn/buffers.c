@@ -2,13 +2,15 @@
  * number of rows and whether there are two points (struct extent), and is computed in
  * one function. buffers_floats adds the sizes up, for both buffers_size and the
  * allocation, and place assigns the parts in the same order. Values that share their
- * activations, as the two ends of a fork do, share a buffer. */
+ * activations, as the two ends of a fork do, share a buffer; passing values lie in the
+ * arena (arena.h), unless the workspace keeps all. */
 #include "engine/nn/buffers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "engine/nn/arena.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -43,7 +45,17 @@ static size_t scratch_floats(const struct network *network)
 
 static struct extent extent_of(const struct workspace *workspace)
 {
-    return (struct extent){workspace->network, workspace->rows, workspace->two_points};
+    return (struct extent){workspace->network, workspace->rows, workspace->two_points,
+                           workspace->keeps_all};
+}
+
+/* Returns the rows of the arena: as many as a pass runs over at a time. */
+static size_t arena_depth(struct extent extent)
+{
+    if (extent.keeps_all)
+        return 0;
+    size_t stretch = extent.network->stretch_rows;
+    return extent.rows < stretch ? extent.rows : stretch;
 }
 
 /* Returns how many buffers a value has that it does not share: activations and
@@ -52,7 +64,8 @@ static size_t value_sets(struct extent extent, size_t index)
 {
     const struct value *value = &extent.network->values[index];
     size_t points = value->has_gradient && extent.two_points ? 2 : 1;
-    size_t activations = value->shares == index ? points : 0;
+    bool is_own = value->shares == index && (extent.keeps_all || !value->passing);
+    size_t activations = is_own ? points : 0;
     return activations + (value->has_gradient ? points : 0);
 }
 
@@ -60,6 +73,7 @@ static size_t buffers_floats(struct extent extent)
 {
     const struct network *network = extent.network;
     size_t rows = extent.rows, floats = scratch_floats(network);
+    floats += arena_depth(extent) * network->arena_stride;
     for (size_t v = 0; v < network->value_count; v++)
         floats += rows * network->values[v].stride * value_sets(extent, v);
     for (size_t l = 0; l < network->layer_count; l++) {
@@ -70,17 +84,19 @@ static size_t buffers_floats(struct extent extent)
     return floats;
 }
 
+/* Returns the taps that a node has for itself. */
 static size_t taps_in(struct extent extent, size_t node)
 {
     const struct node *at = &extent.network->nodes[node];
+    const struct value *to = &extent.network->values[at->to];
     size_t sets = extent.two_points ? TAP_SETS : 1;
-    size_t stride = extent.network->values[at->to].stride;
-    return at->kind->leaves_taps ? sets * extent.rows * stride : 0;
+    bool is_own = at->kind->leaves_taps && (extent.keeps_all || to->has_gradient);
+    return is_own ? sets * extent.rows * to->stride : 0;
 }
 
 static size_t taps_count(struct extent extent)
 {
-    size_t taps = 0;
+    size_t taps = arena_depth(extent) * arena_taps(extent.network);
     for (size_t i = 0; i < extent.network->node_count; i++)
         taps += taps_in(extent, i);
     return taps;
@@ -106,18 +122,41 @@ static float *take(float **next, size_t floats)
     return floats > 0 ? taken : NULL;
 }
 
+/* Nodes without taps of their own use the arena's, which come first. */
+static void place_taps(struct workspace *workspace)
+{
+    const struct network *network = workspace->network;
+    struct extent extent = extent_of(workspace);
+    int32_t *taps =
+        workspace->tap_buffer + arena_depth(extent) * arena_taps(extent.network);
+    for (size_t i = 0; i < network->node_count; i++) {
+        size_t own = taps_in(extent, i);
+        workspace->taps[i] = own > 0 ? taps : workspace->tap_buffer;
+        taps += own;
+    }
+}
+
+static float *place_activations(const struct workspace *workspace, size_t index,
+                                float *arena, float **next)
+{
+    const struct value *value = &workspace->network->values[index];
+    if (lies_in_arena(workspace, index))
+        return arena + arena_depth(extent_of(workspace)) * value->place;
+    return value->shares == index ? take(next, workspace->rows * value->stride)
+                                  : workspace->activations[value->shares];
+}
+
 static void place(struct workspace *workspace)
 {
     const struct network *network = workspace->network;
     float *next = workspace->buffers;
-    int32_t *taps = workspace->tap_buffer;
     size_t rows = workspace->rows;
+    float *arena =
+        take(&next, arena_depth(extent_of(workspace)) * network->arena_stride);
 
     for (size_t v = 0; v < network->value_count; v++) {
         const struct value *value = &network->values[v];
-        workspace->activations[v] = value->shares == v
-                                        ? take(&next, rows * value->stride)
-                                        : workspace->activations[value->shares];
+        workspace->activations[v] = place_activations(workspace, v, arena, &next);
         if (!value->has_gradient)
             continue;
         workspace->gradients[v] = take(&next, rows * value->stride);
@@ -136,10 +175,7 @@ static void place(struct workspace *workspace)
         workspace->gathered[l] = take(&next, floats.gathered);
     }
     workspace->node_scratch = take(&next, scratch_floats(network));
-    for (size_t i = 0; i < network->node_count; i++) {
-        workspace->taps[i] = taps;
-        taps += taps_in(extent_of(workspace), i);
-    }
+    place_taps(workspace);
 }
 
 static bool allocate_pointers(struct workspace *workspace)

@@ -4,6 +4,7 @@
  *
  *   of each value     activations, gradients    (rows, stride)  and at two points the
  *                                               differences of both
+ *   of passing values the arena                 (depth, arena_stride): arena.h
  *   of each node      taps                      (rows, stride)  if its kind leaves them
  *   of each layer     per_example, clip_factors                 if gradients are formed
  *   with a weight     gathered                                  if weights are gathered
@@ -31,16 +32,18 @@ struct workspace {
     struct drop drop;
     struct stream *drop_stream; /* NULL if no node draws */
     bool two_points;            /* made for differences */
+    bool keeps_all;             /* it has no arena: each value has its own rows */
     bool holds_differences;     /* the last pass was workspace_difference */
 
-    /* (value_count), each (rows, stride); gradients are NULL if no parameter lies
-     * before the value. */
+    /* (value_count), each (rows, stride), or (arena_depth, stride) in the arena;
+     * gradients are NULL if no parameter lies before the value. */
     float **activations, **gradients;
     /* (value_count), in units of the scale of a step. NULL if a value has no gradient,
      * and in a workspace of one point. */
     float **differences, **gradient_differences;
-    /* (node_count), used if a kind leaves_taps. At two points the taps of the new point
-     * follow those of the previous point. */
+    /* (node_count), used if a kind leaves_taps; of arena_depth rows if no pass back
+     * reads them. At two points the taps of the new point follow those of the previous
+     * point. */
     int32_t **taps;
     float **per_example;  /* (layer_count), each (rows, per_example_stride), or NULL */
     float **clip_factors; /* (layer_count), each (rows), or NULL */
@@ -62,14 +65,14 @@ struct workspace {
 struct extent {
     const struct network *network;
     size_t rows;
-    bool two_points;
+    bool two_points, keeps_all;
 };
 
 /* Returns the bytes of a workspace of that extent. */
 size_t buffers_size(struct extent extent);
 
 /* Allocates all buffers, filled with zeros. The workspace is zeroed except for its
- * network, rows and two_points. False: there is no memory; buffers_free then releases
+ * network, rows, two_points and keeps_all. False: there is no memory; buffers_free then releases
  * the buffers that were allocated. */
 bool buffers_allocate(struct workspace *workspace);
 
@@ -83,6 +86,14 @@ static inline size_t active_rows(const struct workspace *workspace)
     return (workspace->count + ROWS_STEP - 1) / ROWS_STEP * ROWS_STEP;
 }
 
+/* Returns whether a value lies in the arena, where it has only the rows that its nodes
+ * run over at a time. */
+static inline bool lies_in_arena(const struct workspace *workspace, size_t value)
+{
+    return !workspace->keeps_all && workspace->network->values[value].passing;
+}
+
+/* A value that does not lie in the arena. */
 static inline struct rows rows_of(float *const *buffers,
                                   const struct workspace *workspace, size_t value)
 {

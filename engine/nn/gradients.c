@@ -208,7 +208,9 @@ static size_t factor_count(const struct weight_work *work)
 {
     const struct weight_layer *layer = weights_of(work);
     if (layer->frozen)
-        return layer->kind->has_factors;
+        return layer->kind->has_factors &&
+               !lies_in_arena(work->workspace, layer->from) &&
+               !lies_in_arena(work->workspace, layer->to);
     return (size_t)layer->kind->has_factors + (layer->per_example_floats > 0) +
            has_two_terms(work);
 }

@@ -39,6 +39,10 @@ struct value {
     bool has_gradient;    /* a parameter lies before it */
     size_t shares; /* the value whose buffer of activations it uses; itself if it has
                       its own */
+    /* Where the value lies if only nodes without a gradient touch it (arena.h). */
+    bool passing;
+    size_t place;  /* floats of a row of the arena before it */
+    size_t begins; /* the node that writes it first */
 };
 
 /* When the per-example gradients that a sum reads are formed
@@ -89,6 +93,8 @@ struct network {
      * the one value that all later nodes depend on: the output of the last of these
      * nodes. */
     size_t frozen_nodes;
+    size_t stretch_rows; /* the most rows that a pass runs over at a time */
+    size_t arena_stride; /* floats of a row of the arena */
     struct node *nodes;
     struct value *values;
     struct weight_layer *layers;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/arena.h"
 #include "engine/nn/graph_build.h"
 
 /* A block of one megabyte is still in cache when it is quantised, and a product of that
@@ -245,12 +246,12 @@ static enum status create(struct network **out, const struct model_spec *model,
     status = graph_build(network, model, demand->choices, error);
     if (status == ST_OK)
         status = make_tiles(network, error);
-    if (status == ST_OK)
-        network->frozen_nodes = count_frozen_nodes(network);
     if (status != ST_OK) {
         network_destroy(network);
         return status;
     }
+    network->frozen_nodes = count_frozen_nodes(network);
+    arena_plan(network);
     *out = network;
     return ST_OK;
 }

@@ -7,9 +7,27 @@
 #include "engine/nn/losses.h"
 #include "engine/nn/workspace.h"
 
+/* Zeroes the padding of a value that begins at the node, at a place in the arena where
+ * other values lay before. */
+static void begin(const struct node_work *work, size_t index)
+{
+    const struct value *value = &work->workspace->network->values[index];
+    if (!lies_in_arena(work->workspace, index) || value->begins != work->node ||
+        value->width == value->stride)
+        return;
+    struct rows rows = activations_of(work, index);
+    for (size_t i = 0; i < rows.count; i++)
+        memset(rows.data + i * rows.stride + value->width, 0,
+               (rows.stride - value->width) * sizeof *rows.data);
+}
+
 void node_forward(const struct node_work *work)
 {
-    const struct node_kind *kind = node_of(work)->kind;
+    const struct node *node = node_of(work);
+    const struct node_kind *kind = node->kind;
+    begin(work, node->to);
+    begin(work, node->other);
+    begin(work, node->extra);
     if (kind->forward != NULL)
         kind->forward(work);
 }
@@ -21,16 +39,13 @@ void node_backward(const struct node_work *work)
         kind->backward(work);
 }
 
-enum { STRETCH_ROWS = 48 };
-_Static_assert(STRETCH_ROWS % ROWS_STEP == 0, "stretches end where steps do");
-
 bool node_walk_next(const struct workspace *workspace, struct row_range *range)
 {
     size_t all = active_rows(workspace);
     range->first += range->count;
     range->count = all - range->first;
-    if (network_has_positions(workspace->network) && range->count > STRETCH_ROWS)
-        range->count = STRETCH_ROWS;
+    if (range->count > workspace->network->stretch_rows)
+        range->count = workspace->network->stretch_rows;
     return range->first < all;
 }
 

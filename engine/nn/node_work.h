@@ -50,6 +50,11 @@ static inline struct rows part(const struct node_work *work, float *const *buffe
 
 static inline struct rows activations_of(const struct node_work *work, size_t value)
 {
+    const struct workspace *workspace = work->workspace;
+    if (lies_in_arena(workspace, value))
+        return (struct rows){.data = workspace->activations[value],
+                             .stride = workspace->network->values[value].stride,
+                             .count = work->range.count};
     return part(work, work->workspace->activations, value);
 }
 
@@ -67,8 +72,11 @@ static inline struct rows per_example_at(const struct node_work *work)
 /* The taps of the current rows, for a kind of node that leaves_taps. */
 static inline int32_t *taps_of(const struct node_work *work)
 {
-    size_t stride = work->workspace->network->values[node_of(work)->to].stride;
-    return work->workspace->taps[work->node] + work->range.first * stride;
+    const struct workspace *workspace = work->workspace;
+    size_t to = node_of(work)->to;
+    size_t stride = workspace->network->values[to].stride;
+    bool stays = workspace->keeps_all || has_gradient(work, to);
+    return workspace->taps[work->node] + (stays ? work->range.first * stride : 0);
 }
 
 /* Sets the clip factors of the current rows to one. Call it when their per-example

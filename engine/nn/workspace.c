@@ -11,14 +11,35 @@
 #include "base/random.h"
 #include "engine/nn/buffers.h"
 
+static struct extent extent_at_one_point(const struct network *network, size_t rows)
+{
+    return (struct extent){.network = network, .rows = rows};
+}
+
+static struct extent extent_keeping(const struct network *network, size_t rows)
+{
+    return (struct extent){.network = network, .rows = rows, .keeps_all = true};
+}
+
+static struct extent extent_at_two_points(const struct network *network, size_t rows)
+{
+    return (struct extent){
+        .network = network, .rows = rows, .two_points = true, .keeps_all = true};
+}
+
 size_t workspace_size(const struct network *network, size_t rows)
 {
-    return buffers_size((struct extent){network, rows, false});
+    return buffers_size(extent_at_one_point(network, rows));
+}
+
+size_t workspace_keeping_size(const struct network *network, size_t rows)
+{
+    return buffers_size(extent_keeping(network, rows));
 }
 
 size_t workspace_two_points_size(const struct network *network, size_t rows)
 {
-    return buffers_size((struct extent){network, rows, true});
+    return buffers_size(extent_at_two_points(network, rows));
 }
 
 static enum status create(struct workspace **out, struct extent extent,
@@ -31,6 +52,7 @@ static enum status create(struct workspace **out, struct extent extent,
     CHECK(rows > 0 && rows <= WORKSPACE_ROWS_MAX && rows % WORKSPACE_ROWS_STEP == 0);
     workspace->network = extent.network;
     workspace->two_points = extent.two_points;
+    workspace->keeps_all = extent.keeps_all;
     workspace->rows = rows;
     if (network_drops(extent.network))
         workspace->drop_stream = stream_create();
@@ -46,14 +68,21 @@ static enum status create(struct workspace **out, struct extent extent,
 enum status workspace_create(struct workspace **out, const struct network *network,
                              size_t rows, struct error *error)
 {
-    return create(out, (struct extent){network, rows, false}, error);
+    return create(out, extent_at_one_point(network, rows), error);
+}
+
+enum status workspace_create_keeping(struct workspace **out,
+                                     const struct network *network, size_t rows,
+                                     struct error *error)
+{
+    return create(out, extent_keeping(network, rows), error);
 }
 
 enum status workspace_create_two_points(struct workspace **out,
                                         const struct network *network, size_t rows,
                                         struct error *error)
 {
-    return create(out, (struct extent){network, rows, true}, error);
+    return create(out, extent_at_two_points(network, rows), error);
 }
 
 void workspace_destroy(struct workspace *workspace)

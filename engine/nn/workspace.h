@@ -67,14 +67,23 @@ enum status workspace_create(struct workspace **out, const struct network *netwo
                              size_t rows, struct error *error);
 void workspace_destroy(struct workspace *workspace); /* NULL is allowed */
 
-/* Creates a workspace that can also compute differences (difference.h); it takes up to
- * twice the memory. The model has passed network_check_differences. */
+/* Creates a workspace in which each value of a frozen layer has rows of its own, for
+ * callers that read the factors of frozen layers (workspace_factors). In other
+ * workspaces the values that only frozen nodes read share a few rows (arena.h). All
+ * results are the same, bit for bit. */
+enum status workspace_create_keeping(struct workspace **out,
+                                     const struct network *network, size_t rows,
+                                     struct error *error);
+
+/* Creates a workspace that can also compute differences (difference.h) and keeps all
+ * values; it takes up to twice the memory. The model has passed network_check_differences. */
 enum status workspace_create_two_points(struct workspace **out,
                                         const struct network *network, size_t rows,
                                         struct error *error);
 
 /* Return the bytes that these workspaces would take. */
 size_t workspace_size(const struct network *network, size_t rows);
+size_t workspace_keeping_size(const struct network *network, size_t rows);
 size_t workspace_two_points_size(const struct network *network, size_t rows);
 
 size_t workspace_rows(const struct workspace *workspace);
@@ -204,7 +213,8 @@ uint32_t workspace_class(const struct workspace *workspace, size_t record);
  * (noise.md 2.5) or check against explicit gradients. Each weight layer has its a and
  * b, and then its per-example gradients if it stores any. A frozen layer has the input
  * of its products, and the gradient at their output; if no gradient goes back to that
- * output, it has the output itself. After a pass over differences a weight layer has a'
+ * output, it has the output itself. It has neither if one of the two lies in the arena:
+ * see workspace_create_keeping. After a pass over differences a weight layer has a'
  * and db, then da and b if da is not zero, and then its per-example gradients. */
 struct factors {
     const float *a; /* (rows, a_stride), the first inputs columns */

@@ -191,6 +191,7 @@ const struct algorithm value_clip = {
         "more time here and waste no clip norm.",
     .is_private = true,
     .plain_loss = true,
+    .reads_inputs = true,
     .records_only = "its bound is of one record's gradient by that record's loss",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,

@@ -121,6 +121,7 @@ static inline void kit_open(struct kit *kit, const struct kit_setup *setup)
         .uses_error_memory = kit->spec.algorithm->uses_error_memory,
         .uses_differences = kit->spec.algorithm->uses_differences,
         .uses_subsets = kit->spec.algorithm->uses_subsets,
+        .reads_inputs = kit->spec.algorithm->reads_inputs,
         .noise = algorithm_noise(kit->spec.algorithm, kit->state),
         .seed = setup->from_kernel ? NULL : &seed};
     assert_int_equal(stepper_create(&kit->stepper, &stepper, NULL), ST_OK);

@@ -142,7 +142,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
 }
 
 /* Any description of records and network. form: a norm_form for all layers with
- * positions, or -1. */
+ * positions, or -1. trained: a pattern of the names of all tensors that are trained;
+ * NULL: every tensor is. */
 struct batch_demand {
     const char *layers; /* or NULL: the layers of preset */
     enum preset preset;
@@ -150,7 +151,16 @@ struct batch_demand {
     size_t features, count;
     struct model_input input; /* or 0: vectors */
     int form;
+    const char *trained;
 };
+
+static inline void batch_freeze(struct model_spec *model, const char *trained)
+{
+    model->start.trainable = TRAINABLE_ONLY;
+    model->start.named.count = 1;
+    model->start.named.texts = calloc(1, sizeof *model->start.named.texts);
+    snprintf(model->start.named.texts[0], TENSOR_NAME_SIZE, "%s", trained);
+}
 
 static inline void batch_make(struct batch *batch, const struct batch_demand *demand)
 {
@@ -165,6 +175,8 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
         batch->model.groups = 32;
         preset_expand(&batch->model, 3);
     }
+    if (demand->trained != NULL)
+        batch_freeze(&batch->model, demand->trained);
     batch->model.loss = demand->loss;
     batch->model.huber_delta = 0.75;
     batch->features = features;
