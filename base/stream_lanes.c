@@ -6,8 +6,9 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/processor.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if PROCESSOR_X86_64
 
 #include <immintrin.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct before {           /* sixteen blocks before the rounds */
 
 bool stream_lanes_available(void)
 {
-    return __builtin_cpu_supports("avx512f");
+    return processor_runs(PROCESSOR_AVX512F);
 }
 
 LANES_INLINE __m512i word_before(const struct before *before, int i)

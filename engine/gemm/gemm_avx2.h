@@ -6,16 +6,11 @@
 #ifndef ENGINE_GEMM_GEMM_AVX2_H
 #define ENGINE_GEMM_GEMM_AVX2_H
 
+#include "base/processor.h"
 #include "engine/gemm/gemm_kernel.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define PRODUCT_HAS_AVX2 1
+#if PROCESSOR_X86_64
 extern const struct gemm_kernel gemm_avx2;
-
-/* The transpose function of this kernel, which other kernels use too. */
-void gemm_avx2_transpose(float *panel, struct product_source from);
-#else
-#define PRODUCT_HAS_AVX2 0
 #endif
 
 #endif

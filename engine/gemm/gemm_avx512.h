@@ -6,13 +6,11 @@
 #ifndef ENGINE_GEMM_GEMM_AVX512_H
 #define ENGINE_GEMM_GEMM_AVX512_H
 
+#include "base/processor.h"
 #include "engine/gemm/gemm_kernel.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define PRODUCT_HAS_AVX512 1
+#if PROCESSOR_X86_64
 extern const struct gemm_kernel gemm_avx512;
-#else
-#define PRODUCT_HAS_AVX512 0
 #endif
 
 #endif

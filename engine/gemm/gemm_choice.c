@@ -5,10 +5,8 @@
 #include "engine/gemm/gemm_portable.h"
 
 static const struct gemm_kernel *const kernels[] = {
-#if PRODUCT_HAS_AVX512
+#if PROCESSOR_X86_64
     &gemm_avx512,
-#endif
-#if PRODUCT_HAS_AVX2
     &gemm_avx2,
 #endif
     &gemm_portable,

@@ -6,13 +6,11 @@
 #ifndef ENGINE_NOISE_NOISE_AVX2_H
 #define ENGINE_NOISE_NOISE_AVX2_H
 
+#include "base/processor.h"
 #include "engine/noise/noise_kernel.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define NOISE_HAS_AVX2 1
+#if PROCESSOR_X86_64
 extern const struct noise_kernel noise_avx2;
-#else
-#define NOISE_HAS_AVX2 0
 #endif
 
 #endif

@@ -7,13 +7,11 @@
 #ifndef ENGINE_NOISE_NOISE_AVX512_H
 #define ENGINE_NOISE_NOISE_AVX512_H
 
+#include "base/processor.h"
 #include "engine/noise/noise_kernel.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define NOISE_HAS_AVX512 1
+#if PROCESSOR_X86_64
 extern const struct noise_kernel noise_avx512;
-#else
-#define NOISE_HAS_AVX512 0
 #endif
 
 #endif

@@ -27,10 +27,8 @@ static const struct noise_kernel portable = {.name = "portable",
                                              .decide = decide_none};
 
 static const struct noise_kernel *const kernels[] = {
-#if NOISE_HAS_AVX512
+#if PROCESSOR_X86_64
     &noise_avx512,
-#endif
-#if NOISE_HAS_AVX2
     &noise_avx2,
 #endif
     &portable,

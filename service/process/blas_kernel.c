@@ -5,23 +5,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/processor.h"
+
 static const char variable[] = "OPENBLAS_CORETYPE";
 static const char threads_variable[] = "OPENBLAS_NUM_THREADS";
 
-static bool has_avx512(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-#else
-    return false;
-#endif
-}
+/* What the SkylakeX kernels need. */
+static const unsigned needed =
+    PROCESSOR_AVX512F | PROCESSOR_AVX512DQ | PROCESSOR_AVX512BW | PROCESSOR_AVX512VL;
 
 bool blas_kernel_choose(void)
 {
     const char *threads = getenv(threads_variable);
-    bool choose = getenv(variable) == NULL && has_avx512();
+    bool choose = getenv(variable) == NULL && processor_runs(needed);
     bool one = threads != NULL && strcmp(threads, "1") == 0;
     if (choose)
         setenv(variable, "SkylakeX", 1);
