@@ -139,21 +139,21 @@ class Registering(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "format"):
             datasets.register("reported", None, columns=columns, epsilon=1, delta=1e-5)
 
-    def test_a_bad_cell_is_named_and_can_be_mended(self):
+    def test_a_bad_cell_is_named_and_can_be_corrected(self):
         datasets = kit.client().datasets
         with self.assertRaises(epsilond.ImportFailed) as caught:
-            datasets.register("mended", ROWS + b"old,yes\n", epsilon=1, delta=1e-5, **TABLE)
+            datasets.register("corrected", ROWS + b"old,yes\n", epsilon=1, delta=1e-5, **TABLE)
         self.assertEqual((caught.exception.file, caught.exception.line, caught.exception.column),
                          ("data", 101, 1))
         self.assertIn("line 101", str(caught.exception))
         with self.assertRaises(epsilond.AlreadyExists) as caught:  # a budget was already granted to these people
-            datasets.register("mended", ROWS, public=True, **TABLE)
+            datasets.register("corrected", ROWS, public=True, **TABLE)
         self.assertEqual(caught.exception.pointer, "/privacy")
-        mended = datasets.register("mended", ROWS + b"99,yes\n", epsilon=2, delta=1e-5, **TABLE)
-        self.assertEqual(mended.records, 101)
-        self.assertEqual(mended.budget.data["epsilon"], 2)  # nothing was drawn from the first promise
+        corrected = datasets.register("corrected", ROWS + b"99,yes\n", epsilon=2, delta=1e-5, **TABLE)
+        self.assertEqual(corrected.records, 101)
+        self.assertEqual(corrected.budget.data["epsilon"], 2)  # nothing was drawn from the first promise
         with self.assertRaises(epsilond.AlreadyExists):
-            datasets.register("mended", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
+            datasets.register("corrected", ROWS + b"99,yes\n", epsilon=1, delta=1e-5, **TABLE)
 
     def test_a_name_that_is_taken_is_refused(self):
         with self.assertRaises(epsilond.AlreadyExists):

@@ -21,7 +21,7 @@ DATA = pathlib.Path(os.environ.get("SHARED", kit.REPOSITORY / ".." / "shared"), 
 ADULT = ("age work final_weight education school_years marital_status occupation relationship race sex gain loss hours "
          "country income")
 
-# What a person types: six statements.
+# The six statements that a person types.
 SIX = textwrap.dedent("""\
     client = epsilond.Client(service)
     suggestion = client.datasets.suggest("adult.csv", label="income")

@@ -73,7 +73,7 @@ class Suggestions(unittest.TestCase):
         shown = repr(suggest(TABLE, "rich"))
         self.assertRegex(shown, r"(?s)^from your file: confirm.*left out.*code: more than 1000 different words; or hashed=\{'code': buckets\}\n"
                          r"words.*work: \?, farm, shop\n  rich: no, yes\nnumbers.*age: numbers\n"
-                         r"may stand for missing cells.*work: \?$")
+                         r"may mean missing cells.*work: \?$")
 
     def test_nothing_is_adopted_that_was_not_confirmed(self):
         """Each statement that is left out is asked for by name, all at once, and nothing else is."""

@@ -58,7 +58,7 @@ static const struct algorithm_parameter parameters[] = {
      .low = 1e-4,
      .high = 10,
      .fallback = 0.2,
-     .about = "How fast the clip norm moves: a step multiplies it by at most "
+     .about = "The rate of the clip norm: a step multiplies it by at most "
               "exp(clip_rate), but for the noise."},
     {.name = "count_noise",
      .kind = PARAMETER_REAL,

@@ -324,7 +324,7 @@ def _privacy(epsilon: float | None, delta: float | None, public: bool, relation:
     if half or private == public or (public and (relation or order or discovery_delta)):
         raise TypeError(
             "say how these records are protected: epsilon=... and delta=... if they are about "
-            "people, or public=True if everybody may see them; there is no default"
+            "people, or public=True if all people may see them; there is no default"
         )
     if public:
         return "public"

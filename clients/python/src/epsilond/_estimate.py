@@ -49,7 +49,7 @@ class Estimate:
     """For a job that standardises: what the means and deviations cost in addition; 0 if they are there."""
 
     warnings: list[_types.JobWarningsItem] | None = None
-    """What you should know before the job is charged; None if there is nothing."""
+    """Hints to read before the job is charged; None if there are none."""
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Estimate:

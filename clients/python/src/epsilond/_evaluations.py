@@ -35,7 +35,7 @@ class Evaluation(Waiting):
 
     @property
     def guarantee(self) -> _types.EvaluationGuarantee | None:
-        """What a look at a holdout costs; None on a public dataset, where it is free."""
+        """The charge of a look at a holdout; None on a public dataset, because there it is free."""
         return self.data["guarantee"]
 
     @property

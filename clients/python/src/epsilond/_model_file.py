@@ -124,7 +124,7 @@ def _header(content: bytes) -> tuple[dict[str, Any], int]:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(pairs)
     if len(names) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return names
 
 

@@ -202,7 +202,7 @@ def _hashed(column: dict[str, Any], values: list[Any]) -> Floats:
     return _words(column, values, column["buckets"], bucket)
 
 
-# How each kind of column is encoded. Other kinds make no features.
+# The encodings by kind of column. Other kinds make no features.
 _encoders: dict[str, Callable[[dict[str, Any], list[Any]], Floats]] = {
     "numeric": _numeric,
     "categorical": _one_hot,

@@ -110,7 +110,7 @@ class Suggestion:
                 yield title, found
         marked = [(name, ", ".join(sorted(column.markers))) for name, column in self.columns.items() if column.markers]
         if marked:
-            yield "may stand for missing cells, to confirm with missing=[...]", marked
+            yield "may mean missing cells, to confirm with missing=[...]", marked
 
     def _shown_kind(self, column: Suggested) -> str:
         return "categorical" if column.name == self.label and column.is_class else column.kind

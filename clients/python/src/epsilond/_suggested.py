@@ -1,5 +1,5 @@
-"""What the owner's own file shows of one column. It is read in this process only, and nothing of it is adopted
-before the owner has confirmed it."""
+"""The findings about one column of the owner's own file. The file is read in this process only, and no finding
+is adopted before the owner has confirmed it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y",
 
 
 class Suggested:
-    """What the file shows of one column."""
+    """The findings about one column."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.words: dict[str, None] | None = {}  # different cells in order of appearance; None: too many
-        self.markers: dict[str, None] = {}  # those of them that may stand for a missing cell
+        self.markers: dict[str, None] = {}  # those of them that may mean a missing cell
         self.numbers = {".": True, ",": True}  # by decimal sign: whether each other cell is a number
         self.decimal = "."
         self.has_empty = False

@@ -316,5 +316,5 @@ def _plain_value(value: Any) -> Any:
 
 
 def segment(identifier: str) -> str:
-    """Escapes an identifier as one segment of a path, whatever characters it has."""
+    """Escapes an identifier as one segment of a path; it may have any characters."""
     return urllib.parse.quote(identifier, safe="")

@@ -494,10 +494,10 @@ class DeliveryList(TypedDict):
 
 
 class Guarantee(TypedDict):
-    """The guarantee to the people in the data: whatever jobs are chosen, and whatever the choice is
-    based on, all of them together are (epsilon, delta)-differentially private. It covers all epochs
-    of the budget. With one epoch it is as granted. After a fork of the ledger it also covers every
-    other known timeline in full, and is conditional for ever."""
+    """The guarantee to the people in the data: for any choice of jobs, based on any knowledge, all
+    of them together are (epsilon, delta)-differentially private. It covers all epochs of the
+    budget. With one epoch it is as granted. After a fork of the ledger it also covers every other
+    known timeline in full, and is conditional for ever."""
 
     epsilon: float
     delta: float
@@ -1608,7 +1608,7 @@ class EstimateMeasurementShare(TypedDict):
 
 
 class EstimateMeasurement(TypedDict):
-    """What one look at a holdout would cost the holdout's budget."""
+    """The charge that one look at a holdout would make to the holdout's budget."""
 
     fits: Fits
     records: int

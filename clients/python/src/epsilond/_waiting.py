@@ -1,4 +1,4 @@
-"""What is computed after its request was answered: how to wait for the result."""
+"""Waits for results that are computed after their request was answered."""
 
 from __future__ import annotations
 

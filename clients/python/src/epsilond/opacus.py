@@ -50,7 +50,7 @@ def work_of(engine: Any, optimizer: Any, loader: Any, epochs: int) -> _types.Sam
     if type(optimizer).__name__ != OPTIMIZER:
         raise Refused(f"{type(optimizer).__name__} is not the plain {OPTIMIZER}: what it costs is not known")
     if getattr(optimizer, "_step_skip_queue", None):
-        raise Refused("steps wait to be skipped: one batch is to be one step")
+        raise Refused("steps wait to be skipped: one batch must be one step")
     noise, rate = float(optimizer.noise_multiplier), float(sampler.sample_rate)
     # With the relation add_remove, the sensitivity is max_grad_norm.
     return {"kind": "sampled_gaussian", "sampler": "poisson", "sampling_rate": rate,
