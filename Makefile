@@ -118,7 +118,7 @@ demo:                                      ## show the main job end to end (DATA
 	@deploy/install-deps --if-missing
 	@$(MAKE) --no-print-directory -j2 all
 	@deploy/demo $(BUILD)/epsilond $(DATA)
-unit: $(call chosen,$(tests))              ## run the unit tests that are out of date
+unit: $(call chosen,$(tests)) $(replays)   ## run the unit tests that are out of date
 e2e e2e-once slow faults: export EPSILOND := $(BUILD)/epsilond
 e2e: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(e2e)) ## run the end-to-end tests: a real daemon and a client
 e2e-once: $(BUILD)/epsilond $(BUILD)/epsilond-rank $(call chosen,$(once.$(MODE))) ## run the share of the end-to-end tests that CI runs under this sanitizer (MODE=asan, tsan)

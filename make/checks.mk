@@ -5,9 +5,11 @@ demo-cluster: all                          ## show two daemons that answer and t
 	@deploy/demo-cluster $(BUILD)/epsilond || [ $$? = 77 ] # 77: it printed "not run"
 slow: all                                  ## run the long suites: half an hour or more
 	@HISTORIES=1000000 KILLS=1000 ALLOCATIONS=all FLIPS=1000 FULL=1 $(MAKE) --no-print-directory $(slow:=.run)
-	@for mode in asan tsan; do FLIPS=20 $(MAKE) --no-print-directory -j4 MODE=$$mode e2e || exit; done
+	@for mode in asan tsan; do FLIPS=20 $(MAKE) --no-print-directory -j4 MODE=$$mode EVERY=1 unit e2e || exit; done
+	@tests/fuzz/check 60 || [ $$? = 77 ] # 77: it printed "not run"
+	@EVERY=1 clients/python/check $(BUILD)/epsilond || [ $$? = 77 ]
 	@$(MAKE) --no-print-directory mutants
-mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=5)
+mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=3)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/commands/test_store_migration ## run tests with failing PostgreSQL servers, and a failover
 	@KILLS=all $(BUILD)/tests/service/commands/test_store_migration
@@ -38,11 +40,13 @@ openapi: $(BUILD)/tests/api/openapi_tables ## write into openapi.yaml what table
 	@$< >$(BUILD)/openapi_tables.json
 	@tests/api/write_openapi.py openapi.yaml api/limits.h $(BUILD)/openapi_tables.json
 	@python3 clients/python/tools/make_types.py
+check-fuzz:                                ## run each fuzzer for some seconds, by clang (SECONDS=3)
+	@tests/fuzz/check $(or $(SECONDS),3) || [ $$? = 77 ]
 check-openapi-lint:                        ## lint openapi.yaml with redocly and spectral of npm
 	@tests/contract/lint || [ $$? = 77 ]
 check-generators: all                      ## check clients that are generated from openapi.yaml
 	@tests/generators/check $(BUILD)/epsilond || [ $$? = 77 ]
-check-client: all                          ## check clients/python with every installed Python, packages of PyPI
+check-client: all                          ## check clients/python, packages of PyPI (EVERY=1: with every installed Python)
 	@clients/python/check $(BUILD)/epsilond || [ $$? = 77 ]
 check-browser: all                         ## check the dashboard in Chromium (SHOTS=docs)
 	@tests/browser/check $(BUILD)/epsilond $(SHOTS) || [ $$? = 77 ]

@@ -2,6 +2,7 @@
 
 tests    := $(call programs,$(LAYERS:%=tests/%/test_*.c))
 fuzzers  := $(call programs,tests/fuzz/fuzz_*.c)
+replays  := $(if $(filter asan,$(MODE)$(ONLY)),$(fuzzers:=.replay))
 # The longest tests begin first, because otherwise the last one would run without others in parallel.
 # Tests wait for ticks and disks, so more of them run at once than there are processors.
 long     := lost_daemons random_kills time events flipped_bits recovery webhooks upgrades server_store tutorial \
@@ -40,6 +41,19 @@ alone    := $(shell cd build/release 2>/dev/null && for test in $(tests:$(BUILD)
 tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
 endif
 
+# The address sanitizer makes these slow: they are a tenth of the programs and half of the time of all. Unless ONLY
+# names them, `make slow` alone runs them with it (EVERY=1).
+patient  := accountant/ledger/ledger_accounts accountant/ledger/ledger_kill accountant/ledger/ledger_model \
+            accountant/ledger/ledger_seal accountant/pricing/odometer accountant/pricing/papers \
+            accountant/pricing/pld api/openapi engine/data/readers/secret_order engine/data/shuffle \
+            engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/adp_toy \
+            engine/dp/algorithms/dcsgd_toy engine/dp/algorithms/dicesgd_steps engine/dp/algorithms/diff2_toy \
+            engine/dp/algorithms/value_clip_toys engine/dp/person_sums engine/nn/layers/gradients \
+            engine/trainer_ranks service/commands/store_migration
+ifeq ($(MODE)$(ONLY)$(EVERY),asan)
+tests    := $(filter-out $(foreach test,$(patient),$(BUILD)/tests/$(dir $(test))test_$(notdir $(test))),$(tests))
+endif
+
 # Programs whose length is set by a variable: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
@@ -60,7 +74,12 @@ $(BUILD)/tests/%.link: FORCE
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/%.link $$(call archives,$$(call linked,$$(*D)))
 	$(quiet)$(LINK) $(link.tests) $(wraps) -o $@ $(filter %.o %.a,$^) $(call libs,$(call linked,$(*D))) $(libs.tests)
 $(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
-$(fuzzers): libs.tests := -fsanitize=fuzzer
+# A fuzzer gets new inputs from clang's library, or in any other mode its committed corpus (tests/fuzz/replay.c).
+$(fuzzers): libs.tests := $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer)
+$(fuzzers): $(if $(filter fuzz,$(MODE)),,$(BUILD)/tests/fuzz/replay.o)
+$(BUILD)/tests/fuzz/%.replay: $(BUILD)/tests/fuzz/%
+	@echo "  $<"
+	$(quiet)$< tests/fuzz/corpus/$(*:fuzz_%=%)/*
 $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service/http)
 $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
