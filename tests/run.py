@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs one test program and records the tests that it skipped.
+"""Runs one test program, records the tests that it skipped, and prints its duration.
 
     run.py PROGRAM
 
@@ -11,9 +11,11 @@ Exits as the program does, or with 1 if a test is skipped without a reason.
 
 import os
 import re
+import resource
 import select
 import subprocess
 import sys
+import time
 import tty
 
 OUTSIDE = "*"
@@ -61,7 +63,10 @@ def skips(printed):
 
 
 def main(program):
+    start = time.monotonic()
     code, printed = run(program)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{program}: {time.monotonic() - start:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of a processor")
     found, silent = skips(printed)
     path = program + ".skips"
     if found:
