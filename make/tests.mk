@@ -41,18 +41,20 @@ alone    := $(shell cd build/release 2>/dev/null && for test in $(tests:$(BUILD)
 tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
 endif
 
-# The address sanitizer makes these slow: they are a tenth of the programs and half of the time of all. Unless ONLY
-# names them, `make slow` alone runs them with it (EVERY=1).
-patient  := accountant/ledger/ledger_accounts accountant/ledger/ledger_kill accountant/ledger/ledger_model \
+# A sanitizer makes these slow: they are a tenth of its programs and half of their time. Only `make slow` runs them
+# with it (EVERY=1), unless ONLY names them.
+patient.asan := accountant/ledger/ledger_accounts accountant/ledger/ledger_kill accountant/ledger/ledger_model \
             accountant/ledger/ledger_seal accountant/pricing/odometer accountant/pricing/papers \
             accountant/pricing/pld api/openapi engine/data/readers/secret_order engine/data/shuffle \
             engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/adp_toy \
             engine/dp/algorithms/dcsgd_toy engine/dp/algorithms/dicesgd_steps engine/dp/algorithms/diff2_toy \
             engine/dp/algorithms/value_clip_toys engine/dp/person_sums engine/nn/layers/gradients \
             engine/trainer_ranks service/commands/store_migration
-ifeq ($(MODE)$(ONLY)$(EVERY),asan)
+patient.tsan := engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/diff2 \
+            engine/dp/algorithms/diff2_noise engine/dp/algorithms/quantile_clip engine/dp/algorithms/ways_reach \
+            engine/nn/layers/scatter engine/onnx_export
+patient  := $(if $(ONLY)$(EVERY),,$(patient.$(MODE)))
 tests    := $(filter-out $(foreach test,$(patient),$(BUILD)/tests/$(dir $(test))test_$(notdir $(test))),$(tests))
-endif
 
 # Programs whose length is set by a variable: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
