@@ -1,8 +1,8 @@
 /* A step releases the clipped sum and, along with it, a noisy histogram of the norms
  * before clipping (release). The histogram determines the clip norm of the next step
  * (dcsgd_clip.h), by the rule of dcsgd_p or of dcsgd_e; then the grid is planned again
- * for that clip norm (follow). The two algorithms differ in this rule and in the range
- * of the first histogram.
+ * for that clip norm. The two algorithms differ in this rule and in the range of the
+ * first histogram.
  *
  * One step is one sampled Gaussian (Theorem 2 of the paper): gradient and histogram are
  * of one batch, so their noises share the job's multiplier (joint_noise.h). The two
@@ -14,11 +14,9 @@
 
 #include <math.h>
 
-#include "base/check.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/dcsgd_clip.h"
 #include "engine/dp/algorithms/joint_noise.h"
-#include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
 struct shown { /* what the last step released */
@@ -26,10 +24,7 @@ struct shown { /* what the last step released */
 };
 
 struct state {
-    double rate, divisor;
-    struct grid_spec grid_spec; /* of the gradient; clip_norm follows adaptive */
-    struct noise_plan noise;
-    struct grid counts;         /* of the histogram */
+    struct joint_noise joint;   /* its clip norm follows adaptive */
     struct dcsgd_clip adaptive; /* for the next step */
     double share;               /* percentile rule */
     struct clip_error error;    /* squared-error rule */
@@ -114,29 +109,6 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-static enum status plan_grids(struct state *state,
-                              const struct algorithm_inputs *inputs,
-                              double histogram_noise, struct error *error)
-{
-    struct count_grid_spec counts = {.noise_multiplier =
-                                         histogram_noise * JOINT_NOISE_MARGIN,
-                                     .batch = state->divisor,
-                                     .records = inputs->records,
-                                     .counts = state->adaptive.histogram.bins};
-    enum status status = clipped_sum_plan(&state->noise, &state->grid_spec, error);
-    if (status == ST_OK)
-        status = grid_plan_counts(&state->counts, &counts, error);
-    if (status != ST_OK)
-        return status;
-    CHECK(joint_noise_suffices(&state->noise.grid, &state->counts,
-                               inputs->noise_multiplier));
-    noise_plan_set(&state->noise,
-                   &(struct noise_grid){.name = "histogram",
-                                        .bins = state->adaptive.histogram.bins,
-                                        .grid = state->counts});
-    return ST_OK;
-}
-
 /* Starts the state that both rules share: everything except the range of the first
  * histogram. */
 static enum status start(struct state *state, const struct algorithm_inputs *inputs,
@@ -152,15 +124,17 @@ static enum status start(struct state *state, const struct algorithm_inputs *inp
             "must be more than the noise multiplier, which is %.6g: the "
             "gradient would be left without a share of it",
             sigma);
-    state->rate = algorithm_rate(inputs);
-    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     state->adaptive.clip_norm = algorithm_value(inputs->spec, "clip_norm");
     state->adaptive.histogram.bins = (size_t)algorithm_value(inputs->spec, "bins");
-    state->grid_spec = clipped_sum_spec(inputs, model, state->adaptive.clip_norm);
-    state->grid_spec.noise_multiplier = gradient * JOINT_NOISE_MARGIN;
-    state->error.variance = gradient * gradient * (double)model->parameters /
-                            (state->divisor * state->divisor);
-    return plan_grids(state, inputs, counts, error);
+    double batch = (double)inputs->batch_size;
+    state->error.variance =
+        gradient * gradient * (double)model->parameters / (batch * batch);
+    return joint_noise_plan(
+        &state->joint, inputs, model, gradient,
+        &(struct joint_noise_counts){.name = "histogram",
+                                     .bins = state->adaptive.histogram.bins,
+                                     .noise = counts},
+        error);
 }
 
 static enum status start_percentile(void *context,
@@ -185,32 +159,19 @@ static enum status start_error(void *context, const struct algorithm_inputs *inp
     return start(state, inputs, model, error);
 }
 
-/* Plans the grid for the current clip norm. The plan never fails here: the rules keep
- * the clip norm in range, and within the range it does not matter. */
-static void follow(struct state *state)
-{
-    state->grid_spec.clip_norm = state->adaptive.clip_norm;
-    CHECK(clipped_sum_plan(&state->noise, &state->grid_spec, NULL) == ST_OK);
-}
-
 /* The step, without the choice of the next clip norm. */
 static enum status release(struct state *state, struct stepper *stepper,
                            struct error *error)
 {
-    struct flat_clip clip = {.clip_norm = state->adaptive.clip_norm,
-                             .spread = state->noise.spread};
-    struct batch_sum sum = {.grid = &state->noise.grid,
-                            .clip = clip_flat,
-                            .clip_context = &clip,
-                            .histogram = &state->adaptive.histogram};
-    stepper_sample(stepper, state->rate);
-    enum status status = stepper_sum(stepper, &sum, error);
+    const struct dcsgd_clip *adaptive = &state->adaptive;
+    struct shown *shown = &state->shown;
+    enum status status = joint_noise_release(
+        &state->joint, stepper, &(struct batch_sum){.histogram = &adaptive->histogram},
+        shown->counts, error);
     if (status != ST_OK)
         return status;
-    stepper_release(stepper, sum.grid, state->divisor);
-    state->shown.clip_norm = clip.clip_norm;
-    state->shown.range = state->adaptive.histogram.range;
-    stepper_release_counts(stepper, &state->counts, state->shown.counts);
+    shown->clip_norm = adaptive->clip_norm;
+    shown->range = adaptive->histogram.range;
     return stepper_update(stepper, error);
 }
 
@@ -222,7 +183,7 @@ static enum status step_percentile(void *context, struct stepper *stepper,
     if (status != ST_OK)
         return status;
     dcsgd_clip_percentile(&state->adaptive, state->shown.counts, state->share);
-    follow(state);
+    joint_noise_follow(&state->joint, state->adaptive.clip_norm);
     return ST_OK;
 }
 
@@ -234,7 +195,7 @@ static enum status step_error(void *context, struct stepper *stepper,
     if (status != ST_OK)
         return status;
     dcsgd_clip_error(&state->adaptive, state->shown.counts, &state->error);
-    follow(state);
+    joint_noise_follow(&state->joint, state->adaptive.clip_norm);
     return ST_OK;
 }
 
@@ -270,7 +231,7 @@ const struct algorithm dcsgd_p = {
     .parameter_count = sizeof percentile_parameters / sizeof *percentile_parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
-    .noise_at = offsetof(struct state, noise),
+    .noise_at = offsetof(struct state, joint.plan),
     .start = start_percentile,
     .step = step_percentile,
     .released = released,
@@ -290,7 +251,7 @@ const struct algorithm dcsgd_e = {
     .parameter_count = sizeof error_parameters / sizeof *error_parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
-    .noise_at = offsetof(struct state, noise),
+    .noise_at = offsetof(struct state, joint.plan),
     .start = start_error,
     .step = step_error,
     .released = released,

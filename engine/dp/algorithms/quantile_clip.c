@@ -1,7 +1,7 @@
 /* A step releases the clipped sum and, along with it, a noisy sum of signs, which says
  * what share of the gradients the clip norm left whole (release). The share determines
- * the clip norm of the next step (quantile_clip.h); then the grid is planned again for
- * that clip norm (follow).
+ * the clip norm of the next step (quantile_clip.h), for which the grid is then planned
+ * again.
  *
  * One step is one sampled Gaussian: gradient and signs are of one batch, so their noises
  * share the job's multiplier z (joint_noise.h). With sigma_b the deviation of the noise
@@ -12,10 +12,8 @@
 
 #include <math.h>
 
-#include "base/check.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/algorithms/joint_noise.h"
-#include "engine/dp/clip.h"
 #include "engine/dp/stepper.h"
 
 /* sigma_b unless the job says otherwise: B / 20 as in the paper, but there at least z,
@@ -31,10 +29,7 @@ struct shown { /* what the last step released */
 };
 
 struct state {
-    double rate, divisor;
-    struct grid_spec grid_spec; /* of the gradient; clip_norm is the next step's */
-    struct noise_plan noise;
-    struct grid signs;
+    struct joint_noise joint;
     struct quantile_clip rule;
     struct shown shown;
 };
@@ -89,28 +84,6 @@ static enum status plan(struct mechanism *m, const struct algorithm_inputs *inpu
     return clipped_sum_charge(m, MECHANISM_SAMPLED_GAUSSIAN, inputs, error);
 }
 
-static enum status plan_grids(struct state *state,
-                              const struct algorithm_inputs *inputs, double signs_noise,
-                              struct error *error)
-{
-    struct count_grid_spec signs = {.noise_multiplier =
-                                        signs_noise * JOINT_NOISE_MARGIN,
-                                    .batch = state->divisor,
-                                    .records = inputs->records,
-                                    .counts = 1};
-    enum status status = clipped_sum_plan(&state->noise, &state->grid_spec, error);
-    if (status == ST_OK)
-        status = grid_plan_counts(&state->signs, &signs, error);
-    if (status != ST_OK)
-        return status;
-    CHECK(joint_noise_suffices(&state->noise.grid, &state->signs,
-                               inputs->noise_multiplier));
-    noise_plan_set(
-        &state->noise,
-        &(struct noise_grid){.name = "norm_signs", .bins = 1, .grid = state->signs});
-    return ST_OK;
-}
-
 static enum status start(void *context, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error)
 {
@@ -125,56 +98,40 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
             "must be more than half the noise multiplier, which is %.6g: the gradient "
             "would be left without a share of it",
             inputs->noise_multiplier);
-    state->rate = algorithm_rate(inputs);
-    state->divisor = (double)inputs->batch_size; /* never the realised size (P2) */
     state->rule = (struct quantile_clip){
         .quantile = algorithm_value(inputs->spec, "unclipped_fraction"),
         .rate = algorithm_value(inputs->spec, "clip_rate")};
-    state->grid_spec =
-        clipped_sum_spec(inputs, model, algorithm_value(inputs->spec, "clip_norm"));
-    state->grid_spec.noise_multiplier = gradient * JOINT_NOISE_MARGIN;
-    return plan_grids(state, inputs, 2 * noise, error);
+    return joint_noise_plan(&state->joint, inputs, model, gradient,
+                            &(struct joint_noise_counts){
+                                .name = "norm_signs", .bins = 1, .noise = 2 * noise},
+                            error);
 }
 
 /* Releases the gradient's sum and the share of gradients that stayed whole. */
 static enum status release(struct state *state, struct stepper *stepper,
                            struct error *error)
 {
-    struct flat_clip clip = {.clip_norm = state->grid_spec.clip_norm,
-                             .spread = state->noise.spread};
-    struct batch_sum sum = {.grid = &state->noise.grid,
-                            .clip = clip_flat,
-                            .clip_context = &clip,
-                            .signs_at = &clip.clip_norm};
+    const double clip_norm = state->joint.gradient.clip_norm;
     double signs;
-    stepper_sample(stepper, state->rate);
-    enum status status = stepper_sum(stepper, &sum, error);
+    enum status status =
+        joint_noise_release(&state->joint, stepper,
+                            &(struct batch_sum){.signs_at = &clip_norm}, &signs, error);
     if (status != ST_OK)
         return status;
-    stepper_release(stepper, sum.grid, state->divisor);
-    stepper_release_counts(stepper, &state->signs, &signs);
     state->shown =
-        (struct shown){clip.clip_norm, quantile_clip_share(signs, state->divisor)};
-    return ST_OK;
-}
-
-/* Plans the grid for the next clip norm. The plan never fails here: the rule keeps the
- * clip norm in a range in which it does not matter. */
-static void follow(struct state *state)
-{
-    state->grid_spec.clip_norm =
-        quantile_clip_next(&state->rule, state->shown.clip_norm, state->shown.share);
-    CHECK(clipped_sum_plan(&state->noise, &state->grid_spec, NULL) == ST_OK);
+        (struct shown){clip_norm, quantile_clip_share(signs, state->joint.divisor)};
+    return stepper_update(stepper, error);
 }
 
 static enum status step(void *context, struct stepper *stepper, struct error *error)
 {
     struct state *state = context;
+    const struct shown *shown = &state->shown;
     enum status status = release(state, stepper, error);
     if (status == ST_OK)
-        status = stepper_update(stepper, error);
-    if (status == ST_OK)
-        follow(state);
+        joint_noise_follow(
+            &state->joint,
+            quantile_clip_next(&state->rule, shown->clip_norm, shown->share));
     return status;
 }
 
@@ -205,7 +162,7 @@ const struct algorithm quantile_clip = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,
     .state_size = sizeof(struct state),
-    .noise_at = offsetof(struct state, noise),
+    .noise_at = offsetof(struct state, joint.plan),
     .start = start,
     .step = step,
     .released = released,
