@@ -54,6 +54,8 @@ static enum status describe(struct algorithm_model *model,
     *model = (struct algorithm_model){.parameters = network_parameters(network),
                                       .unit_rows = (uint32_t)network_unit_rows(network),
                                       .layers = network_trained_layers(network)};
+    if (algorithm_takes_single_cells(algorithm))
+        model->sums = network;
     if (!algorithm->uses_differences)
         return ST_OK;
     enum status status = network_check_differences(network, error);

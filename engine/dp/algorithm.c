@@ -40,6 +40,12 @@ const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
     return (const struct noise_plan *)((const char *)state + algorithm->noise_at);
 }
 
+bool algorithm_takes_single_cells(const struct algorithm *algorithm)
+{
+    return algorithm->is_private && !algorithm->uses_differences &&
+           !algorithm->reads_inputs;
+}
+
 double algorithm_rate(const struct algorithm_inputs *inputs)
 {
     return (double)inputs->batch_size / (double)inputs->records;

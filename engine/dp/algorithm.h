@@ -66,7 +66,9 @@ struct algorithm_inputs {
 struct algorithm_model {
     uint64_t parameters; /* d */
     uint32_t unit_rows;  /* network_unit_rows; 0 means 1 */
-    size_t layers;       /* network_layers */
+    /* The network, if its sums may have cells of one unit (cell_size.h); else NULL. */
+    const struct network *sums;
+    size_t layers; /* network_layers */
     /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
     uint32_t difference_terms; /* network_difference_terms */
@@ -84,6 +86,10 @@ struct released_value {
 };
 
 struct stepper; /* engine/dp/stepper.h: the parts of a step */
+
+/* Returns whether the sums of algorithm may have cells of one unit: not if its steps
+ * need a workspace that keeps more values than others do. */
+bool algorithm_takes_single_cells(const struct algorithm *algorithm);
 
 struct algorithm {
     const char *name;

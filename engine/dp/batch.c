@@ -11,7 +11,7 @@ enum status batch_init(struct batch *batch, size_t records, size_t pieces_max,
 {
     *batch = (struct batch){.records = records, .pieces_max = pieces_max};
     batch->indices = calloc(records, sizeof *batch->indices);
-    batch->pieces = calloc(pieces_max, sizeof *batch->pieces);
+    batch->pieces = calloc(pieces_max > 0 ? pieces_max : 1, sizeof *batch->pieces);
     if (batch->indices != NULL && batch->pieces != NULL)
         return ST_OK;
     batch_fini(batch);
@@ -35,6 +35,7 @@ void batch_drawn(struct batch *batch, size_t count)
     batch->count = count;
     batch->count_max = count > batch->count_max ? count : batch->count_max;
     batch->piece_count = 0;
+    batch->single = false;
 }
 
 void batch_take_range(struct batch *batch, struct index_range range)
@@ -69,6 +70,11 @@ void batch_cut_cells(struct batch *batch, const struct grid *grid)
 {
     size_t first = 0;
     batch->piece_count = 0;
+    batch->single = grid_is_single(grid);
+    if (batch->single) {
+        batch->piece_count = batch->count;
+        return;
+    }
     for (uint64_t cell = 0; cell < grid->cells; cell++) {
         uint64_t end = grid_cell_start(grid, cell + 1);
         size_t last = first;
@@ -83,6 +89,7 @@ void batch_cut_cells(struct batch *batch, const struct grid *grid)
 void batch_cut_evenly(struct batch *batch, size_t rows)
 {
     batch->piece_count = 0;
+    batch->single = false;
     for (size_t first = 0; first < batch->count; first += rows)
         add_piece(batch, first,
                   batch->count - first < rows ? batch->count - first : rows);
@@ -92,6 +99,8 @@ size_t batch_share(const struct batch *batch, unsigned k, unsigned n)
 {
     size_t target = batch->count / n * k + batch->count % n * k / n;
     size_t p = 0;
+    if (batch->single)
+        return target;
     /* A piece belongs to the share that contains its middle. */
     while (p < batch->piece_count &&
            batch->pieces[p].first + batch->pieces[p].count / 2 < target)

@@ -11,6 +11,7 @@
 #ifndef ENGINE_DP_BATCH_H
 #define ENGINE_DP_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,9 +29,11 @@ struct batch {
     size_t count_max;     /* the largest count so far */
     struct piece *pieces; /* (pieces_max) in order; empty pieces are omitted */
     size_t piece_count, pieces_max;
+    bool single; /* each record is a piece, and pieces are not stored */
 };
 
-/*   ST_NO_MEMORY  no room for records indices */
+/*   pieces_max    0 if each record is always a piece
+ *   ST_NO_MEMORY  no room for records indices */
 enum status batch_init(struct batch *batch, size_t records, size_t pieces_max,
                        struct error *error);
 void batch_fini(struct batch *batch); /* a zeroed one is allowed */
@@ -46,6 +49,12 @@ void batch_keep(struct batch *batch, struct index_range range);
 
 /* Cuts the batch into the grid's cells. */
 void batch_cut_cells(struct batch *batch, const struct grid *grid);
+
+/* Returns piece k of piece_count. */
+static inline struct piece batch_piece(const struct batch *batch, size_t k)
+{
+    return batch->single ? (struct piece){k, 1} : batch->pieces[k];
+}
 
 /* Cuts the batch into pieces of rows records each; the last one has the remainder. */
 void batch_cut_evenly(struct batch *batch, size_t rows);

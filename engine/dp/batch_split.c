@@ -14,15 +14,21 @@ size_t batch_split_even_rows(const struct stepper_setup *setup)
     return setup->batch_size < MANY_FROM ? FEW : MANY;
 }
 
+/* Pieces that are single records are not stored (batch.h). */
+static uint64_t stored_pieces(const struct grid *grid)
+{
+    return grid_is_single(grid) ? 0 : grid->cells;
+}
+
 size_t batch_split_count_max(const struct stepper_setup *setup, uint64_t records)
 {
     const struct noise_plan *noise = setup->noise;
     if (noise == NULL)
         return (size_t)records / batch_split_even_rows(setup) + 1;
-    uint64_t most = noise->grid.cells;
+    uint64_t most = stored_pieces(&noise->grid);
     for (size_t k = 0; k < noise->named_count; k++)
-        if (noise->named[k].grid.cells > most)
-            most = noise->named[k].grid.cells;
+        if (stored_pieces(&noise->named[k].grid) > most)
+            most = stored_pieces(&noise->named[k].grid);
     return (size_t)most;
 }
 

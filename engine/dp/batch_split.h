@@ -18,8 +18,8 @@
  * or of fewer images. */
 size_t batch_split_even_rows(const struct stepper_setup *setup);
 
-/* The most pieces that a batch of the given records is cut into: by the grid with the
- * most cells, or evenly on public data. */
+/* The most pieces that are stored for a batch of the given records: the cells of the
+ * grid that has most, or pieces of even length on public data. */
 size_t batch_split_count_max(const struct stepper_setup *setup, uint64_t records);
 
 /* The most records that a piece is planned for. */

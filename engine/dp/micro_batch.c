@@ -25,6 +25,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "engine/difference/difference.h"
+#include "engine/dp/cell_size.h"
 #include "engine/dp/norm_sign.h"
 #include "engine/dp/row_views.h"
 #include "engine/nn/rows.h"
@@ -55,9 +56,12 @@ struct micro_batch {
 };
 
 /* For dense layers, weights are packed once for all rows, so more rows are better. For
- * images, weights are packed more than once even for the positions of one cell. */
+ * images, weights are packed more than once even for the positions of one cell. Cells
+ * of one unit are chosen if rows take much memory, and then memory is the limit. */
 size_t micro_batch_capacity(const struct network *network, size_t cell_units_max)
 {
+    if (cell_units_max == 1)
+        return cell_size_rows(network, CAPACITY_MIN);
     size_t cell = cell_units_max * network_unit_rows(network);
     bool takes_more = !network_has_positions(network) && cell < CAPACITY_MIN;
     size_t least = takes_more ? CAPACITY_MIN : cell;
@@ -300,7 +304,7 @@ static void fill(struct micro_batch *micro_batch, const struct task *task,
     memset(micro_batch->squares, 0,
            micro_batch->capacity * sizeof *micro_batch->squares);
     for (; cursor->next < cursor->end; cursor->next++, cursor->taken = 0) {
-        struct piece piece = task->batch->pieces[cursor->next];
+        struct piece piece = batch_piece(task->batch, cursor->next);
         piece.first += cursor->taken;
         piece.count -= cursor->taken;
         if (add_piece(micro_batch, task, piece))

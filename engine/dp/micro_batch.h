@@ -42,7 +42,7 @@ struct task { /* the inputs of one sum; all threads read it */
 };
 
 /* The rows of a micro-batch: room for the largest cell and, if rows are short, for more
- * than one cell.
+ * than one cell; if cells are single units, as many as cell_size_rows allows.
  *   cell_units_max  M */
 size_t micro_batch_capacity(const struct network *network, size_t cell_units_max);
 

@@ -71,18 +71,30 @@ static enum status check_demand(const struct grid_spec *spec, struct error *erro
     return ST_OK;
 }
 
-static void plan_cells(struct grid *grid, const struct grid_spec *spec)
+static uint64_t cell_count(const struct grid_spec *spec)
 {
     double batch = spec->sampling_rate * (double)spec->records;
-    uint64_t rows;
+    if (spec->single)
+        return spec->records;
+    /* A batch that is a multiple of the mean keeps its number of cells when q n rounds
+     * up. */
+    return (uint64_t)ceil(batch * (1 - 0x1p-50) / spec->cell_mean);
+}
+
+uint64_t grid_cell_bound(const struct grid_spec *spec)
+{
+    uint64_t cells = cell_count(spec);
+    uint64_t rows = (spec->records + cells - 1) / cells;
+    return cell_bound(spec->sampling_rate * (double)rows, rows);
+}
+
+static void plan_cells(struct grid *grid, const struct grid_spec *spec)
+{
+    uint64_t rows = grid_cell_bound(spec);
 
     grid->records = spec->records;
     grid->dim = spec->dim;
-    /* A batch that is a multiple of the mean keeps its number of cells when q n rounds
-     * up. */
-    grid->cells = (uint64_t)ceil(batch * (1 - 0x1p-50) / spec->cell_mean);
-    rows = (spec->records + grid->cells - 1) / grid->cells;
-    rows = cell_bound(spec->sampling_rate * (double)rows, rows);
+    grid->cells = cell_count(spec);
     grid->cell_rows_max = rows > CELL_ROWS_LIMIT ? CELL_ROWS_LIMIT + 1 : (uint32_t)rows;
     uint32_t terms =
         grid->cell_rows_max * (spec->float_terms > 1 ? spec->float_terms : 1);

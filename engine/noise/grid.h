@@ -14,7 +14,8 @@
  *
  * The records are cut by index into cells; each cell's sum is one float32 product,
  * rounded onto the grid and added in integers. So a record changes the rounding of its
- * own cell only, and the bound above (Theorem 1) does not grow with the batch.
+ * own cell only, and the bound above (Theorem 1) does not grow with the batch. If each
+ * record is a cell of its own, M = b = rho = 1 and eta is below 2^-22.
  *
  * Invariants
  *   (1) The noise multiplier on the integers is at least the requested one: the charge
@@ -27,6 +28,7 @@
 #ifndef ENGINE_NOISE_GRID_H
 #define ENGINE_NOISE_GRID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +43,7 @@ struct grid_spec {
     uint64_t records;        /* n */
     uint64_t dim;            /* d */
     uint32_t cell_mean;      /* expected records of a batch in a cell; 128 by default */
+    bool single;             /* each record is a cell of its own: M = 1 */
     uint32_t terms_max;      /* b: terms of one float32 product; 0: the whole cell's */
     uint32_t float_terms;    /* terms of a record in a sum; 0 and 1: one */
     double spread;           /* kappa: 1 if every sum has one term a record */
@@ -61,6 +64,17 @@ struct grid {
 /*   ST_INVALID  a spec that noise.md 1 refuses; *out is unchanged */
 enum status grid_plan(struct grid *out, const struct grid_spec *spec,
                       struct error *error);
+
+/* Returns M, how many records of a batch a cell of the spec holds except with
+ * probability 2^-128. The spec's rate, records and cell_mean are ones that grid_plan
+ * accepts. */
+uint64_t grid_cell_bound(const struct grid_spec *spec);
+
+/* Returns whether each record is a cell of its own. */
+static inline bool grid_is_single(const struct grid *grid)
+{
+    return grid->cells == grid->records;
+}
 
 /* *out = whole with the clip norm clip_norm; whole must have been planned for clip norm
  * 1:

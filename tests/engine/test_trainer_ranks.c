@@ -6,6 +6,7 @@
 
 #include "engine/dp/group.h"
 #include "engine/noise/noise.h"
+#include "tests/engine/dp/single_cells_fixture.h"
 #include "tests/engine/dp/thread_group_fixture.h"
 #include "tests/engine/ranks_fixture.h"
 
@@ -89,6 +90,23 @@ static void ranks_make_the_model_of_one_process(void **state)
             fail_msg("%s, %s, %u ranks", ranks_runs[k].algorithm, ranks_runs[k].about,
                      ranks);
     }
+}
+
+/* The same with cells of one unit, for the rows that take them. */
+static void ranks_make_it_of_single_cells(void **state)
+{
+    (void)state;
+    single_cells = true;
+    for (unsigned k = 0; k < RANKS_RUNS; k++) {
+        const struct algorithm *row = algorithm_find(ranks_runs[k].algorithm);
+        unsigned ranks = 2 + (k + 1) % 3;
+        if (!algorithm_takes_single_cells(row))
+            continue;
+        if (like_alone(&ranks_runs[k], ranks, 1 + k % 2, ADD_INTEGERS) != ranks)
+            fail_msg("%s, %s, %u ranks", ranks_runs[k].algorithm, ranks_runs[k].about,
+                     ranks);
+    }
+    single_cells = false;
 }
 
 static void any_number_of_ranks_makes_it(void **state)
@@ -265,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_make_the_model_of_one_process),
+        cmocka_unit_test(ranks_make_it_of_single_cells),
         cmocka_unit_test(any_number_of_ranks_makes_it),
         cmocka_unit_test(each_rank_has_noise_of_its_own),
         cmocka_unit_test(sums_of_floats_make_another),

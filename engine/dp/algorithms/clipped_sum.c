@@ -1,8 +1,6 @@
 #include "engine/dp/algorithms/clipped_sum.h"
 
-/* The average number of rows of a batch in a cell. If each row is a unit, the inflation
- * is then 1.1 % (noise.md 2.3). */
-enum { CELL_MEAN = 128 };
+#include "engine/dp/cell_size.h"
 
 enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
                                const struct algorithm_inputs *inputs,
@@ -22,13 +20,16 @@ struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
                                   const struct algorithm_model *model, double clip_norm)
 {
     uint32_t unit_rows = model->unit_rows > 0 ? model->unit_rows : 1;
-    return (struct grid_spec){.clip_norm = clip_norm,
-                              .noise_multiplier = inputs->noise_multiplier,
-                              .sampling_rate = algorithm_rate(inputs),
-                              .records = inputs->records,
-                              .dim = model->parameters,
-                              .cell_mean = CELL_MEAN / unit_rows,
-                              .spread = 1};
+    struct grid_spec spec = {.clip_norm = clip_norm,
+                             .noise_multiplier = inputs->noise_multiplier,
+                             .sampling_rate = algorithm_rate(inputs),
+                             .records = inputs->records,
+                             .dim = model->parameters,
+                             .cell_mean = CELL_ROWS / unit_rows,
+                             .spread = 1};
+    spec.single =
+        model->sums != NULL && cell_size_is_one(model->sums, grid_cell_bound(&spec));
+    return spec;
 }
 
 enum status clipped_sum_plan(struct noise_plan *noise, const struct grid_spec *spec,

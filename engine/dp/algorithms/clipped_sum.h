@@ -27,7 +27,8 @@ enum status clipped_sum_charge(struct mechanism *m, enum mechanism_kind kind,
                                struct error *error);
 
 /* The grid that this charge requires: for sums of the model's gradients, none of them
- * longer than clip_norm, over batches at the inputs' rate, at its noise multiplier. */
+ * longer than clip_norm, over batches at the inputs' rate, at its noise multiplier, in
+ * cells of the size that cell_size.h chooses. */
 struct grid_spec clipped_sum_spec(const struct algorithm_inputs *inputs,
                                   const struct algorithm_model *model,
                                   double clip_norm);

@@ -76,6 +76,8 @@ static inline struct algorithm_model kit_model(const struct kit *kit)
 {
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
                                     .layers = network_layers(kit->network)};
+    if (algorithm_takes_single_cells(kit->spec.algorithm))
+        model.sums = kit->network;
     if (kit->spec.algorithm->uses_differences) {
         model.difference_spread = network_difference_spread(kit->network);
         model.difference_terms = network_difference_terms(kit->network);

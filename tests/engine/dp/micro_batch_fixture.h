@@ -29,6 +29,24 @@ struct bench {
     const struct view_spec *views; /* set before the rows; NULL: none */
 };
 
+/* Plans cells of about 128 rows, or single cells, for this number of units. */
+static inline void bench_plan(struct bench *bench, size_t units, bool single)
+{
+    struct grid_spec spec = {.clip_norm = 1,
+                             .noise_multiplier = 1.1,
+                             .sampling_rate = 1,
+                             .records = units,
+                             .dim = bench->dim,
+                             .cell_mean =
+                                 128 / (uint32_t)network_unit_rows(bench->network),
+                             .single = single,
+                             .spread = 1};
+    assert_int_equal(grid_plan(&bench->grid, &spec, NULL), ST_OK);
+    batch_fini(&bench->batch);
+    assert_int_equal(
+        batch_init(&bench->batch, units, single ? 0 : bench->grid.cells, NULL), ST_OK);
+}
+
 /* Takes ownership of network. */
 static inline void bench_make(struct bench *bench, struct network *network,
                               size_t records)
@@ -52,16 +70,7 @@ static inline void bench_make(struct bench *bench, struct network *network,
         reduction_init(&bench->reduction, bench->network, &group_alone, false, NULL),
         ST_OK);
     bench->clip = (struct flat_clip){.clip_norm = 1, .spread = 1};
-    struct grid_spec spec = {.clip_norm = 1,
-                             .noise_multiplier = 1.1,
-                             .sampling_rate = 1,
-                             .records = records,
-                             .dim = bench->dim,
-                             .cell_mean = 128,
-                             .spread = 1};
-    assert_int_equal(grid_plan(&bench->grid, &spec, NULL), ST_OK);
-    assert_int_equal(batch_init(&bench->batch, records, bench->grid.cells, NULL),
-                     ST_OK);
+    bench_plan(bench, records, false);
 }
 
 /* Dense layers from shape[0] features through shape[1] units to shape[2] classes. */

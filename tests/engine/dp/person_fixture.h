@@ -26,23 +26,6 @@ static inline uint32_t rows_of_person(size_t person, size_t unit_rows)
     return 1 + (uint32_t)(person * 7 % (2 * unit_rows + 3));
 }
 
-static inline void people_plan(struct people *people, size_t persons)
-{
-    struct bench *bench = &people->bench;
-    uint32_t unit_rows = (uint32_t)network_unit_rows(bench->network);
-    struct grid_spec spec = {.clip_norm = 1,
-                             .noise_multiplier = 1.1,
-                             .sampling_rate = 1,
-                             .records = persons,
-                             .dim = bench->dim,
-                             .cell_mean = 128 / unit_rows,
-                             .spread = 1};
-    assert_int_equal(grid_plan(&bench->grid, &spec, NULL), ST_OK);
-    batch_fini(&bench->batch);
-    assert_int_equal(batch_init(&bench->batch, persons, bench->grid.cells, NULL),
-                     ST_OK);
-}
-
 /* Takes ownership of network. Every third person has rows that are all equal, so that
  * clipping them one by one would leave one clip norm per row. */
 static inline void people_make(struct people *people, struct network *network,
@@ -66,7 +49,7 @@ static inline void people_make(struct people *people, struct network *network,
     bench->data.starts = people->starts;
     bench->data.units = persons;
     bench->records = persons;
-    people_plan(people, persons);
+    bench_plan(bench, persons, false);
 }
 
 static inline void people_fini(struct people *people)

@@ -46,6 +46,37 @@ static void pieces_are_the_cells(void **state)
     batch_fini(&batch);
 }
 
+/* Pieces of one record take no memory: a batch may have as many as the dataset. */
+static void each_record_is_a_piece_of_single_cells(void **state)
+{
+    (void)state;
+    const struct grid single = {.records = RECORDS, .cells = RECORDS};
+    struct batch batch;
+    size_t count = 0;
+    assert_int_equal(batch_init(&batch, RECORDS, 0, NULL), ST_OK);
+    for (uint32_t i = 0; i < RECORDS; i += 1 + i % 5)
+        batch.indices[count++] = i;
+    batch_drawn(&batch, count);
+    batch_cut_cells(&batch, &single);
+    assert_int_equal(batch.piece_count, count);
+    for (size_t p = 0; p < count; p++) {
+        assert_int_equal(batch_piece(&batch, p).first, p);
+        assert_int_equal(batch_piece(&batch, p).count, 1);
+    }
+    for (unsigned n = 1; n <= 9; n++) {
+        assert_int_equal(batch_share(&batch, n, n), count);
+        for (unsigned k = 0; k < n; k++) {
+            size_t held = batch_share(&batch, k + 1, n) - batch_share(&batch, k, n);
+            assert_in_range(held, count / n, count / n + 1);
+        }
+    }
+    batch_drawn(&batch, 0);
+    batch_cut_cells(&batch, &single);
+    assert_int_equal(batch.piece_count, 0);
+    assert_int_equal(batch_share(&batch, 1, 2), 0);
+    batch_fini(&batch);
+}
+
 static void what_is_kept_is_what_lies_in_the_range(void **state)
 {
     (void)state;
@@ -132,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_the_cells),
+        cmocka_unit_test(each_record_is_a_piece_of_single_cells),
         cmocka_unit_test(what_is_kept_is_what_lies_in_the_range),
         cmocka_unit_test(even_pieces_cover_the_batch),
         cmocka_unit_test(shares_are_contiguous_and_even),

@@ -40,7 +40,7 @@ static void make_records(struct people *people, const struct view_spec *views,
     bench_make(bench, network_of(views->count), records);
     bench->views = views;
     fill_generic(bench);
-    people_plan(people, records);
+    bench_plan(&people->bench, records, false);
 }
 
 static double most_moved(struct bench *bench)

@@ -6,13 +6,15 @@
  * A way of a row is one combination of its choices and flags with all numbers at their
  * defaults; or the same with one number changed: to 0 if that is allowed, as 0 often
  * switches a part off, and a count to one more than its default, as 1 often hides a
- * loop. A combination that plan or start refuses is not a way.
+ * loop. A combination that plan or start refuses is not a way. Rows whose sums may have
+ * cells of one unit (cell_size.h) are run with such cells too.
  */
 #ifndef TESTS_ENGINE_DP_WAYS_FIXTURE_H
 #define TESTS_ENGINE_DP_WAYS_FIXTURE_H
 
 #include "engine/dp/algorithms/registry.h"
 #include "tests/engine/dp/algorithm_fixture.h"
+#include "tests/engine/dp/single_cells_fixture.h"
 
 struct way {
     struct algorithm_spec spec;
@@ -33,7 +35,8 @@ struct ways { /* the ways of one row */
 static inline void way_describe(struct way *way)
 {
     const struct algorithm *row = way->spec.algorithm;
-    size_t end = (size_t)snprintf(way->name, sizeof way->name, "%s", row->name);
+    size_t end = (size_t)snprintf(way->name, sizeof way->name, "%s%s", row->name,
+                                  single_cells ? " in single cells" : "");
     for (size_t k = 0; k < row->parameter_count && end < sizeof way->name; k++) {
         const struct algorithm_parameter *p = &row->parameters[k];
         double value = way->spec.values[k];
@@ -71,6 +74,9 @@ static inline bool way_accepted(struct way *way)
 {
     struct kit kit = {.spec = way->spec};
     enum status status = kit_start(&kit, &way->setup, NULL);
+    if (status == ST_OK && single_cells)
+        assert_true(
+            grid_is_single(&algorithm_noise(way->spec.algorithm, kit.state)->grid));
     if (status == ST_OK)
         status = way->spec.algorithm->plan(&way->mechanism, &kit.inputs, NULL);
     kit_close(&kit);
@@ -144,6 +150,17 @@ static inline void ways_choose(struct ways *ways, struct algorithm_spec *spec, s
         ways_choose(ways, spec, k + 1);
 }
 
+/* Returns the number of ways of a row. */
+static inline size_t ways_of(const struct algorithm *row, const struct kit_setup *like,
+                             way_check *check)
+{
+    struct algorithm_spec spec;
+    struct ways ways = {.like = like, .check = check};
+    algorithm_spec_init(&spec, row);
+    ways_choose(&ways, &spec, 0);
+    return ways.count;
+}
+
 /* Calls check on every way of every private row under a setup like this one, and
  * returns how many rows have no way. Keys come from random_bytes. */
 static inline size_t ways_each(const struct kit_setup *like, way_check *check)
@@ -152,14 +169,16 @@ static inline size_t ways_each(const struct kit_setup *like, way_check *check)
     size_t rows = 0, refused = 0;
     setup.from_kernel = true;
     for (size_t k = 0; algorithms[k] != NULL; k++) {
-        struct algorithm_spec spec;
-        struct ways ways = {.like = &setup, .check = check};
         if (!algorithms[k]->is_private)
             continue;
-        algorithm_spec_init(&spec, algorithms[k]);
-        ways_choose(&ways, &spec, 0);
-        refused += ways.count == 0;
+        size_t count = ways_of(algorithms[k], &setup, check);
+        refused += count == 0;
         rows++;
+        if (!algorithm_takes_single_cells(algorithms[k]))
+            continue;
+        single_cells = true;
+        assert_int_equal(ways_of(algorithms[k], &setup, check), count);
+        single_cells = false;
     }
     assert_true(rows > refused);
     return refused;

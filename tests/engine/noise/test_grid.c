@@ -81,6 +81,34 @@ static void two_float_terms_have_twice_the_roundings(void **state)
     assert_int_equal(grid_plan(&grid, &spec, NULL), ST_INVALID);
 }
 
+/* M = b = rho = 1, so eta = 2 u / (1 - u) + 2^-36 in place of 1.1 %. */
+static void a_single_cell_holds_one_record(void **state)
+{
+    (void)state;
+    static const double rates[] = {1e-4, 0.01, 1};
+    struct grid_spec spec = usual;
+    struct grid cells, single;
+    for (size_t k = 0; k < 3; k++) {
+        spec.sampling_rate = rates[k];
+        spec.single = false;
+        assert_int_equal(grid_plan(&cells, &spec, NULL), ST_OK);
+        assert_false(grid_is_single(&cells));
+        spec.single = true;
+        assert_int_equal(grid_plan(&single, &spec, NULL), ST_OK);
+        assert_true(grid_is_single(&single));
+        assert_int_equal(single.cells, 60000);
+        assert_int_equal(grid_cell_bound(&spec), 1);
+        assert_int_equal(single.cell_rows_max, 1);
+        assert_int_equal(single.terms_max, 1);
+        assert_int_equal(single.roundings, 1);
+        double eta = 2 * 0x1p-24 / (1 - 0x1p-24) + 0x1p-36;
+        assert_true(single.inflation >= eta && single.inflation < eta * (1 + 1e-9));
+        assert_close(single.scale / cells.scale, 1 + cells.inflation, 1e-6);
+        for (uint64_t i = 0; i < 60000; i += 777)
+            assert_int_equal(grid_cell_start(&single, i), i);
+    }
+}
+
 static void every_record_lies_in_one_cell_of_even_size(void **state)
 {
     (void)state;
@@ -132,12 +160,14 @@ static void the_real_multiplier_is_never_below_the_charged_one(void **state)
             .terms_max = k % 3 == 0 ? 64 : 0,
             .spread = k % 2 == 0 ? 1 : 8,
             .float_terms = k % 7 == 0 ? 2 : 0,
+            .single = k % 5 == 0,
         };
         struct grid grid;
         spec.sampling_rate = fmin(pick(&seed, 1.0 / (double)spec.records, 2), 1);
         if (grid_plan(&grid, &spec, NULL) != ST_OK)
             continue;
         planned++;
+        assert_true(!spec.single || grid.cell_rows_max == 1);
         long double m = grid.cell_rows_max, terms = k % 7 == 0 ? 2 * m : m;
         assert_true(grid.terms_max == (k % 3 == 0 ? 64 : terms));
         long double b = grid.terms_max * 0x1p-24L;
@@ -400,6 +430,7 @@ int main(void)
         cmocka_unit_test(cells_hold_at_most_the_published_number_of_rows),
         cmocka_unit_test(inflation_is_the_published_one),
         cmocka_unit_test(two_float_terms_have_twice_the_roundings),
+        cmocka_unit_test(a_single_cell_holds_one_record),
         cmocka_unit_test(every_record_lies_in_one_cell_of_even_size),
         cmocka_unit_test(a_full_batch_bounds_a_cell_by_its_size),
         cmocka_unit_test(the_real_multiplier_is_never_below_the_charged_one),

@@ -2,6 +2,8 @@
  * inputs. Method: inputs of odd numbers, against the numbers themselves. */
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "tests/expect.h"
+#include "tests/engine/small_network_fixture.h"
+#include "tests/engine/dp/single_cells_fixture.h"
 
 static const struct algorithm row = {.name = "row"};
 static const struct algorithm_spec spec = {.algorithm = &row};
@@ -61,6 +63,32 @@ static void the_grid_carries_what_is_charged(void **state)
     assert_int_equal(noise.grid.dim, 4099);
 }
 
+/* The choice does not follow the noise: a calibration tries many multipliers. */
+static void a_network_of_much_memory_has_single_cells(void **state)
+{
+    (void)state;
+    static const double multipliers[] = {1e-3, 1.375, 1e6};
+    struct network *network = small_network_dense(9, 5, 3);
+    struct algorithm_model known = {.parameters = 4099, .sums = network};
+    struct algorithm_inputs tried = inputs;
+    for (size_t k = 0; k < 3; k++) {
+        tried.noise_multiplier = multipliers[k];
+        assert_false(clipped_sum_spec(&tried, &known, 0.625).single);
+        single_cells = true;
+        struct grid_spec sum = clipped_sum_spec(&tried, &known, 0.625);
+        assert_true(sum.single);
+        assert_false(clipped_sum_spec(&tried, &model, 0.625).single);
+        single_cells = false;
+        struct noise_plan noise = {0};
+        if (k != 1)
+            continue;
+        assert_int_equal(clipped_sum_plan(&noise, &sum, NULL), ST_OK);
+        assert_int_equal(noise.grid.cells, 12347);
+        assert_int_equal(noise.grid.cell_rows_max, 1);
+    }
+    network_destroy(network);
+}
+
 static void a_refused_sum_leaves_the_plan_as_it_was(void **state)
 {
     (void)state;
@@ -79,6 +107,7 @@ int main(void)
         cmocka_unit_test(the_charge_is_one_release_a_step),
         cmocka_unit_test(nothing_is_charged_without_noise),
         cmocka_unit_test(the_grid_carries_what_is_charged),
+        cmocka_unit_test(a_network_of_much_memory_has_single_cells),
         cmocka_unit_test(a_refused_sum_leaves_the_plan_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
