@@ -34,6 +34,8 @@ check-python: all                          ## check published models in Python, 
 check-onnx: all                            ## check published models as ONNX, and Opacus on a budget, packages of PyPI
 	@tests/python/check_onnx $(BUILD)/epsilond || [ $$? = 77 ]
 	@tests/python/check_opacus $(BUILD)/epsilond || [ $$? = 77 ]
+check-tokenizers: $(BUILD)/tests/engine/text/encode_texts ## check tokenizers on real texts, packages of PyPI and npm
+	@tests/python/check_tokenizers $< || [ $$? = 77 ]
 check-contract: all                        ## check openapi.yaml with schemathesis of PyPI (MINUTES=10)
 	@tests/contract/check $(BUILD)/epsilond || [ $$? = 77 ]
 openapi: $(BUILD)/tests/api/openapi_tables ## write into openapi.yaml what tables of the code say

@@ -57,6 +57,9 @@ static void every_category_has_its_traits(void **state)
         {"CJK extensions C to E",
          {0x2A700, 0x2CEA1},
          UNICODE_LETTER | UNICODE_IDEOGRAPH},
+        {"CJK extension D", {0x2B740, 0x2B81D}, UNICODE_LETTER | UNICODE_IDEOGRAPH},
+        {"CJK extension E", {0x2B820, 0x2B91F}, UNICODE_LETTER | UNICODE_IDEOGRAPH},
+        {"CJK extension F", {0x2CEB0, 0x2EBE0}, UNICODE_LETTER},
         {"CJK of compatibility", {0xF900, 0x2FA1D}, UNICODE_LETTER | UNICODE_IDEOGRAPH},
         {"kana, hangul", {0x3042, 0xD55C}, UNICODE_LETTER},
     };
