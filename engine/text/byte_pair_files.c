@@ -26,10 +26,11 @@ static enum status parse_json(json_t **root, struct text file, struct error *err
         (where.text[0] == '\0' || json_error_code(&where) == json_error_out_of_memory))
         return no_memory(error);
     if (*root == NULL && json_error_code(&where) == json_error_duplicate_key)
-        return error_set(error, ST_INVALID,
-                         VOCABULARY
-                         ": line %d, column %d: a token is there twice: remove one",
-                         where.line, where.column);
+        return error_set(
+            error, ST_INVALID,
+            VOCABULARY
+            ": line %d, column %d: a token is there twice: " TOKENIZER_ADVICE,
+            where.line, where.column);
     if (*root == NULL)
         return error_set(error, ST_INVALID,
                          VOCABULARY ": line %d, column %d: this is not JSON in UTF-8",
@@ -67,7 +68,8 @@ static enum status list_tokens(struct token *tokens, uint32_t *members, json_t *
                              member, count, count - 1);
         if (members[id] != 0)
             return error_set(error, ST_INVALID,
-                             VOCABULARY ": members %u and %u have the same id",
+                             VOCABULARY
+                             ": members %u and %u have the same id: " TOKENIZER_ADVICE,
                              members[id], member);
         members[id] = member;
         tokens[id] = (struct token){text, (uint32_t)size};
@@ -200,7 +202,8 @@ static enum status create_table(struct byte_pair *byte_pair,
         &byte_pair->merges, list->merges, list->count, byte_pair->vocabulary, repeated);
     if (status == ST_INVALID)
         return error_set(error, status,
-                         MERGES ": lines %u and %u merge the same pair: remove one",
+                         MERGES
+                         ": lines %u and %u merge the same pair: " TOKENIZER_ADVICE,
                          list->lines[repeated[0]], list->lines[repeated[1]]);
     return status == ST_OK ? ST_OK : no_memory(error);
 }

@@ -103,9 +103,10 @@ static enum status check_frame(const struct tokenizer *t, struct error *error)
                          : t->model.end < 0 ? t->kind->frame_end
                                             : NULL;
     if (t->framed && absent != NULL)
-        return error_set(error, ST_INVALID,
-                         "%s: there is no token %s: add it, or ask for no frame",
-                         t->kind->files[0], absent);
+        return error_set(
+            error, ST_INVALID,
+            "%s: there is no token %s: ask for no frame, or " TOKENIZER_ADVICE,
+            t->kind->files[0], absent);
     return ST_OK;
 }
 

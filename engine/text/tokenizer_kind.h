@@ -24,6 +24,10 @@
 
 enum { TOKENIZER_FILES_MAX = 2 };
 
+/* Ends the refusals of a vocabulary. A file that is corrected by hand has other ids than
+ * the model was trained with. */
+#define TOKENIZER_ADVICE "take the file that the model was published with"
+
 /* Bytes of a text, or of a whole file; borrowed. */
 struct text {
     const char *bytes;

@@ -30,8 +30,7 @@ static enum status check_line(struct text line, size_t number, struct error *err
 {
     if (line.size == 0)
         return error_set(error, ST_INVALID,
-                         FILE_NAME ": line %zu is empty: each line is one token",
-                         number);
+                         FILE_NAME ": line %zu is empty: " TOKENIZER_ADVICE, number);
     if (line.size > VOCABULARY_TOKEN_SIZE_MAX)
         return error_set(error, ST_INVALID,
                          FILE_NAME
@@ -74,7 +73,8 @@ static enum status create_vocabulary(struct vocabulary **out, struct text file,
         status = vocabulary_create(out, tokens, count, repeated);
         if (status == ST_INVALID)
             error_set(error, status,
-                      FILE_NAME ": lines %u and %u are the same token: remove one",
+                      FILE_NAME
+                      ": lines %u and %u are the same token: " TOKENIZER_ADVICE,
                       repeated[0] + 1, repeated[1] + 1);
         else if (status != ST_OK)
             error_set(error, status, FILE_NAME ": no memory for its tokens");
@@ -122,8 +122,8 @@ static enum status wordpiece_open(struct tokenizer_model *model,
         free(wordpiece);
         return unknown == VOCABULARY_ABSENT
                    ? error_set(error, ST_INVALID,
-                               FILE_NAME
-                               ": no line is [UNK], the token of unknown words")
+                               FILE_NAME ": no line is [UNK], the token of unknown "
+                                         "words: " TOKENIZER_ADVICE)
                    : error_set(error, ST_NO_MEMORY, FILE_NAME ": no memory");
     }
     struct token_range all = vocabulary_all(vocabulary), continued = all;

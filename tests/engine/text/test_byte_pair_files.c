@@ -30,9 +30,9 @@ static void a_vocabulary_is_one_object_in_json(void **state)
                       "vocab.json: line 2, column 6: this is not JSON in UTF-8");
     refuse_vocabulary(text_of("{\"secret\":0,\"\xff\":1}"),
                       "vocab.json: line 1, column 13: this is not JSON in UTF-8");
-    refuse_vocabulary(
-        text_of("{\"a\":0,\"secret\":1,\"secret\":2}"),
-        "vocab.json: line 1, column 26: a token is there twice: remove one");
+    refuse_vocabulary(text_of("{\"a\":0,\"secret\":1,\"secret\":2}"),
+                      "vocab.json: line 1, column 26: a token is there twice: take the "
+                      "file that the model was published with");
     refuse_vocabulary(text_of("[\"secret\"]"),
                       "vocab.json: is no object of tokens and their ids");
     refuse_vocabulary(text_of(""), "vocab.json: line 1, column 0: this is not JSON in "
@@ -56,7 +56,8 @@ static void each_id_is_an_integer_below_the_count_and_there_once(void **state)
         text_of("{\"a\":\"secret\"}"),
         "vocab.json: member 1: the ids of 1 tokens are the integers 0 to 0");
     refuse_vocabulary(text_of("{\"a\":1,\"b\":0,\"c\":1}"),
-                      "vocab.json: members 1 and 3 have the same id");
+                      "vocab.json: members 1 and 3 have the same id: take the file "
+                      "that the model was published with");
 }
 
 static void a_token_has_a_size(void **state)
@@ -133,7 +134,8 @@ static void a_pair_has_one_rank(void **state)
 {
     (void)state;
     refuse_merges("a b\nab c\nab ab\n#version\nab c\n",
-                  "merges.txt: lines 2 and 5 merge the same pair: remove one");
+                  "merges.txt: lines 2 and 5 merge the same pair: take the file that "
+                  "the model was published with");
 }
 
 static void more_merges_than_the_limit_are_refused(void **state)

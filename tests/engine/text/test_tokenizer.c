@@ -207,9 +207,11 @@ static void a_frame_needs_its_tokens(void **state)
     struct tokenizer_options framed = {.framed = true};
     (void)state;
     expect_refused(&wordpiece_tokenizer, &no_start, framed,
-                   "vocab.txt: there is no token [CLS]: add it, or ask for no frame");
+                   "vocab.txt: there is no token [CLS]: ask for no frame, or take the "
+                   "file that the model was published with");
     expect_refused(&wordpiece_tokenizer, &no_end, framed,
-                   "vocab.txt: there is no token [SEP]: add it, or ask for no frame");
+                   "vocab.txt: there is no token [SEP]: ask for no frame, or take the "
+                   "file that the model was published with");
     tokenizer_close(
         opened(&wordpiece_tokenizer, &no_end, (struct tokenizer_options){0}));
 }

@@ -1,6 +1,6 @@
 /* Goal: a tokenizer for which there is no memory says so, and loses none. Method: each
- * allocation of opening and encoding but the smallest fails in turn, through the test's own malloc; not
- * under the sanitizers, which replace malloc themselves. */
+ * allocation of opening and encoding but the smallest fails in turn, through the test's
+ * own malloc; not under the sanitizers, which replace malloc themselves. */
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/expect.h"
 

@@ -109,11 +109,14 @@ static void a_file_that_is_no_vocabulary_is_refused(void **state)
     (void)state;
     refuse(text_of(""), "vocab.txt: is empty");
     refuse(text_of("secret\n"),
-           "vocab.txt: no line is [UNK], the token of unknown words");
-    refuse(text_of("[UNK]\n\nsecret\n"),
-           "vocab.txt: line 2 is empty: each line is one token");
+           "vocab.txt: no line is [UNK], the token of unknown words: take the file "
+           "that the model was published with");
+    refuse(
+        text_of("[UNK]\n\nsecret\n"),
+        "vocab.txt: line 2 is empty: take the file that the model was published with");
     refuse(text_of("secret\n[UNK]\nx\nsecret"),
-           "vocab.txt: lines 1 and 4 are the same token: remove one");
+           "vocab.txt: lines 1 and 4 are the same token: take the file that the model "
+           "was published with");
     refuse(text_of("[UNK]\nsecret\xff\n"),
            "vocab.txt: line 2 is not UTF-8: save it as UTF-8");
     memset(line + 6, 'x', VOCABULARY_TOKEN_SIZE_MAX + 1);

@@ -10,7 +10,7 @@
 
 #include "engine/text/tokenizer.h"
 
-/* TEXT("...") is a constant; text_of takes any text of C: its terminator is no part of it. */
+/* TEXT("...") is a constant; text_of takes any text of C, without its terminator. */
 #define TEXT(literal)                                                                  \
     {                                                                                  \
         literal, sizeof(literal) - 1                                                   \
