@@ -18,7 +18,7 @@ size_t cell_size_rows(const struct network *network, size_t rows_max)
 {
     size_t rows = WORKSPACE_ROWS_STEP;
     while (rows + WORKSPACE_ROWS_STEP <= rows_max &&
-           workspace_size(network, rows + WORKSPACE_ROWS_STEP) <= CELL_MEMORY_MAX)
+           workspace_size(network, rows + WORKSPACE_ROWS_STEP) <= SINGLE_MEMORY_MAX)
         rows += WORKSPACE_ROWS_STEP;
     return rows;
 }

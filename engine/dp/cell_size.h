@@ -27,8 +27,11 @@
  * is then 1.1 % (noise.md 2.3). */
 enum { CELL_ROWS = 128 };
 
-/* The bytes of a thread's workspace from which on units are summed by themselves. */
-#define CELL_MEMORY_MAX ((size_t)1 << 30)
+/* The bytes of a thread's workspace from which on units are summed by themselves, and
+ * those that a micro-batch of such units may then take. Summing by themselves costs time
+ * (README.md), so the first limit is higher. */
+#define CELL_MEMORY_MAX   ((size_t)1 << 31)
+#define SINGLE_MEMORY_MAX ((size_t)1 << 30)
 
 /* Returns whether each unit is a cell of its own: if the rows of cell_units units take
  * more than CELL_MEMORY_MAX in a workspace. It is false for networks of dense layers of
@@ -38,7 +41,7 @@ enum { CELL_ROWS = 128 };
 bool cell_size_is_one(const struct network *network, uint64_t cell_units);
 
 /* Returns the rows of a micro-batch whose units are cells of their own: as many as take
- * at most CELL_MEMORY_MAX, a multiple of 16, at least 16 and at most rows_max. */
+ * at most SINGLE_MEMORY_MAX, a multiple of 16, at least 16 and at most rows_max. */
 size_t cell_size_rows(const struct network *network, size_t rows_max);
 
 #endif

@@ -1,5 +1,5 @@
 /* Goal: cells of one unit are chosen by public numbers, exactly if the rows of a larger
- * cell take more than a gigabyte, and then a micro-batch takes at most that. Method:
+ * cell take more than two gigabytes, and then a micro-batch takes at most one. Method:
  * models on both sides of the limit, whose sizes are known. */
 #include "engine/dp/cell_size.h"
 
@@ -44,16 +44,32 @@ static void a_resnet_has_single_cells_on_large_images(void **state)
     network_destroy(head);
 }
 
-static void the_limit_is_a_gigabyte_of_the_largest_cell(void **state)
+/* The most rows, of those in steps of 16, whose workspace is within the limit. */
+static size_t rows_within(const struct network *network, size_t limit)
+{
+    size_t rows = 16;
+    while (workspace_size(network, rows + 16) <= limit)
+        rows += 16;
+    return rows;
+}
+
+static void the_limit_is_two_gigabytes_of_the_largest_cell(void **state)
 {
     (void)state;
-    struct network *network = resnet(64, TRAINABLE_ALL);
-    size_t rows = 16;
-    while (workspace_size(network, rows + 16) <= CELL_MEMORY_MAX)
-        rows += 16;
+    struct network *network = resnet(96, TRAINABLE_ALL);
+    size_t rows = rows_within(network, (size_t)2 << 30);
     assert_in_range(rows, 32, 304); /* the limit lies between these cells */
     assert_false(cell_size_is_one(network, rows));
     assert_true(cell_size_is_one(network, rows + 1));
+    network_destroy(network);
+}
+
+static void a_micro_batch_of_single_cells_takes_a_gigabyte_at_most(void **state)
+{
+    (void)state;
+    struct network *network = resnet(96, TRAINABLE_ALL);
+    size_t rows = rows_within(network, (size_t)1 << 30);
+    assert_true(rows > 32);
     assert_int_equal(cell_size_rows(network, 624), rows);
     assert_int_equal(cell_size_rows(network, 32), 32);
     assert_int_equal(micro_batch_capacity(network, 1), rows);
@@ -107,7 +123,7 @@ static void the_smallest_micro_batch_has_one_step_of_rows(void **state)
     assert_int_equal(network_create(&network, &model,
                                     (struct network_shape){128 * 128, CLASSES}, NULL),
                      ST_OK);
-    assert_true(workspace_size(network, 16) > CELL_MEMORY_MAX / 2);
+    assert_true(workspace_size(network, 16) > SINGLE_MEMORY_MAX / 2);
     assert_int_equal(cell_size_rows(network, 624), 16);
     network_destroy(network);
 }
@@ -131,7 +147,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resnet_has_single_cells_on_large_images),
-        cmocka_unit_test(the_limit_is_a_gigabyte_of_the_largest_cell),
+        cmocka_unit_test(the_limit_is_two_gigabytes_of_the_largest_cell),
+        cmocka_unit_test(a_micro_batch_of_single_cells_takes_a_gigabyte_at_most),
         cmocka_unit_test(rows_count_and_not_units),
         cmocka_unit_test(the_smallest_micro_batch_has_one_step_of_rows),
         cmocka_unit_test(dense_layers_of_records_keep_their_cells),
