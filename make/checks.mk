@@ -9,7 +9,7 @@ slow: all                                  ## run the long suites: half an hour 
 	@tests/fuzz/check 60 || [ $$? = 77 ] # 77: it printed "not run"
 	@EVERY=1 clients/python/check $(BUILD)/epsilond || [ $$? = 77 ]
 	@$(MAKE) --no-print-directory mutants
-mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=3)
+mutants: all                               ## plant privacy bugs; tests must catch each (ONLY="words", MINUTES=2)
 	@CC="$(CC)" python3 tests/mutants/plant.py $(ONLY)
 faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/service/commands/test_store_migration ## run tests with failing PostgreSQL servers, and a failover
 	@KILLS=all $(BUILD)/tests/service/commands/test_store_migration

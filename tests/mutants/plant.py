@@ -6,7 +6,7 @@
 Reads the lists in this folder (README.md describes their form). With words, plants only bugs whose
 names contain one of them. --check plants none and checks that all of them can be planted.
 JOBS is the number of mutants at once (default: two per processor, because a daemon mostly waits for
-ticks). With MINUTES no mutant is begun after this time. The commit's hash chooses the first one, and
+ticks). With MINUTES no mutant is begun later than this after the first one. The commit's hash chooses the first one, and
 the others follow in the order of the lists, cyclically, so that over time each one is planted.
 Exits with 0 if a test failed in every copy, and with 1 if a bug survived, if none was planted, or
 if a record of the lists is wrong.
@@ -404,33 +404,49 @@ def turn(mutants):
     return mutants[first:] + mutants[:first]
 
 
-def rounds(mutants, jobs, end):
+class Limit:
+    """The time in which mutants are begun. It does not include that of building the first round's tests,
+    which on a busy machine would leave none."""
+
+    def __init__(self, minutes):
+        self.seconds, self.end = 60 * float(minutes) if minutes else None, None
+
+    def begin(self):
+        if self.seconds is not None and self.end is None:
+            self.end = time.monotonic() + self.seconds
+
+    def is_up(self):
+        return self.end is not None and time.monotonic() >= self.end
+
+
+def rounds(mutants, jobs, limit):
     """Yields the mutants of a round, which share what is built for it, until the time is up."""
-    size = max(1, len(mutants)) if end is None else 6 * jobs
+    size = max(1, len(mutants)) if limit.seconds is None else 6 * jobs
     for first in range(0, len(mutants), size):
-        if end is None or time.monotonic() < end:
+        if not limit.is_up():
             yield mutants[first:first + size]
 
 
-def plant_in_time(base, mutant, trees, end):
+def plant_in_time(base, mutant, trees, limit):
     """Returns its verdict, or None if it would begin after the end."""
-    return plant(base, mutant, trees) if end is None or time.monotonic() < end else None
+    return None if limit.is_up() else plant(base, mutant, trees)
 
 
-def plant_rounds(mutants, jobs, end, pool):
+def plant_rounds(mutants, jobs, limit, pool):
     base, trees, verdicts = Base(), queue.SimpleQueue(), []
-    for some in rounds(mutants, jobs, end):
+    for some in rounds(mutants, jobs, limit):
         base.make(some, pool)
+        limit.begin()
         while trees.qsize() < jobs:
             trees.put(Tree(base, os.path.join(PLACE, f"tree{trees.qsize()}")))
-        for verdict in pool.map(lambda mutant: plant_in_time(base, mutant, trees, end), some):
+        for verdict in pool.map(lambda mutant: plant_in_time(base, mutant, trees, limit), some):
             if verdict is not None:
                 show(verdict)
                 verdicts.append(verdict)
     return verdicts
 
 
-def plant_all(mutants, jobs, end):
+def plant_all(mutants, jobs, limit):
     start, processor = time.monotonic(), processor_flags()
     here, elsewhere = part_by_processor(mutants, processor)
     for mutant in elsewhere:
@@ -438,7 +454,7 @@ def plant_all(mutants, jobs, end):
               f"{' '.join(mutant.lacks(processor))}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         try:
-            verdicts = plant_rounds(here, jobs, end, pool)
+            verdicts = plant_rounds(here, jobs, limit, pool)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             end_all()
@@ -471,14 +487,13 @@ def main(words):
     signal.signal(signal.SIGTERM, stop)
     jobs = int(os.environ.get("JOBS") or 2 * len(os.sched_getaffinity(0)))
     minutes = os.environ.get("MINUTES")
-    end = time.monotonic() + 60 * float(minutes) if minutes else None
     try:
         if words == ["--check"]:
             read_lists([])
             return 0
         mutants = read_lists(words)
         with alone():
-            return 0 if plant_all(turn(mutants) if minutes else mutants, jobs, end) else 1
+            return 0 if plant_all(turn(mutants) if minutes else mutants, jobs, Limit(minutes)) else 1
     except Wrong as fault:
         print(f"mutants: {fault}", file=sys.stderr)
         return 1
