@@ -42,6 +42,7 @@ quiet     = $(if $(V),,@)
 linked    = $(or $(top.$(firstword $(subst /, ,$(1)))),$(1))
 archived  = $(below.$(call linked,$(1)))
 empty    :=
+comma    := ,
 space    := $(empty) $(empty)
 either    = $(subst $(space),|,$(strip $(1)))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out service/commands/main.c mpi/main.c $(absent),$(wildcard $(1)/*.c)))
