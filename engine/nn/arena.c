@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "engine/nn/rows.h"
 
-enum { STRETCH_ROWS = 48, TOUCHED_MAX = 4 };
+enum { STRETCH_ROWS = 48, TOUCHED_MAX = 5 };
 _Static_assert(STRETCH_ROWS % ROWS_STEP == 0, "stretches end where steps do");
 
 /* If images make rows long, all nodes run over a few rows at a time, so that these rows
@@ -31,11 +31,12 @@ static size_t owner_of(const struct network *network, size_t value)
 }
 
 /* owners = the owners of the values that a node reads or writes. A node without
- * a second or extra value names the record there, which is never passing. */
+ * a second, third or extra value names the record there, which is never passing. */
 static void touched(const struct network *network, const struct node *node,
                     size_t owners[TOUCHED_MAX])
 {
-    const size_t values[TOUCHED_MAX] = {node->from, node->to, node->other, node->extra};
+    const size_t values[TOUCHED_MAX] = {node->from, node->to, node->other, node->extra,
+                                        node->third};
     for (size_t k = 0; k < TOUCHED_MAX; k++)
         owners[k] = owner_of(network, values[k]);
 }

@@ -23,6 +23,7 @@ struct view {
     size_t copies;      /* how many copies of each channel the next layer reads */
     bool interleaved;   /* channels come last */
     bool flat;          /* the next layer reads the image as a vector */
+    bool tokens; /* its pixels began as the tokens of a record (layers/sequence.h) */
 };
 
 size_t view_pixels(const struct view *view); /* 0 of a plain vector */

@@ -28,6 +28,7 @@ struct node {
     const char *name; /* of its layer, as shown to people */
     size_t from, to;  /* values */
     size_t other;     /* value: a second one that it reads, or writes */
+    size_t third;     /* value: a third one that it reads */
     size_t extra;     /* value: what it stores for its way back in addition to its
                          output */
     size_t layer;     /* its index among the weight layers, if it has parameters */

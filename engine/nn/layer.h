@@ -162,8 +162,9 @@ struct weight_kind {
 struct node_kind {
     size_t plan_size; /* bytes of the plan, which is zero before build fills it in */
     const struct weight_kind *weights; /* NULL: it has no parameters */
-    bool leaves_taps; /* forward stores an int32_t for each float of its output */
-    bool draws;       /* forward reads the step's key: its result is random */
+    bool leaves_taps;  /* forward stores an int32_t for each float of its output */
+    bool draws;        /* forward reads the step's key: its result is random */
+    bool reads_record; /* forward also reads the record (value 0) */
 
     /* Returns how many floats of scratch its functions and those of its weights need.
      * NULL: none. Scratch is 64-byte aligned. */

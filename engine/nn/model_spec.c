@@ -44,7 +44,7 @@ uint32_t model_spec_outputs(const struct model_spec *model, uint32_t classes)
 
 size_t layer_spec_extent(const struct layer_spec *layer)
 {
-    return 1 + (size_t)layer->body + layer->shortcut;
+    return 1 + (size_t)layer->body + layer->shortcut + layer->third;
 }
 
 bool model_spec_reads_image(const struct model_spec *model)

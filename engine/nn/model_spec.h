@@ -40,6 +40,7 @@ enum {
     MODEL_WIDTH_MAX = 1 << 26,   /* outputs of a layer: norms are sums of at most this
                                     many squares (noise.md 2.4) */
     MODEL_SIDE_MAX = 1 << 20,    /* of an image */
+    MODEL_VOCABULARY_MAX = 1 << 24, /* rows of a table: ids are exact in float32 */
     LAYER_NAME_SIZE = 96
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
@@ -59,15 +60,20 @@ struct layer_spec { /* the layer's kind says which members it has */
     bool bias;
     uint32_t kernel_height, kernel_width;
     uint32_t stride, padding, dilation; /* stride and dilation > 0 */
-    uint32_t groups;                    /* of a norm: divides the channels */
-    double epsilon;                     /* of a norm: added to the variance */
-    double rate;                        /* of dropout: in [0, 1) */
-    double centre;           /* of scatter: subtracted from every number of the
+    uint32_t groups;    /* of a norm: divides the channels; of attention:
+                                           the heads */
+    uint32_t rows;      /* of a table: embedding, position, token_type */
+    uint32_t offset;    /* of position: the row of a record's first token */
+    uint32_t separator; /* of token_type: the id behind which the type is 1 */
+    double epsilon;     /* of a norm: added to the variance */
+    double rate;        /* of dropout: in [0, 1) */
+    double centre;      /* of scatter: subtracted from every number of the
                                 record */
-    uint32_t body, shortcut; /* residual: number of entries after this one in the list
-                                that belong to its body, and then to its shortcut,
-                                including nested ones. The output of an empty branch is
-                                its input */
+    /* Numbers of entries after this one in the list that belong to its branches, one
+     * branch after the other, including nested ones: body and shortcut of a residual;
+     * query, key and value of an attention. The output of an empty branch is its
+     * input. */
+    uint32_t body, shortcut, third;
     char public_name[LAYER_NAME_SIZE]; /* its name in other software, with which its
                                           tensors' names begin; "": they begin with its
                                           place */

@@ -100,15 +100,18 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
-/* Returns whether the nodes from count on read, of the values that the first count
- * nodes made, only the last. */
+/* Returns whether the nodes from count on read, of the record and the values that the
+ * first count nodes made, only the last. */
 static bool can_cut(const struct network *network, const size_t *made_by, size_t count)
 {
     size_t last = network->nodes[count - 1].to;
     for (size_t i = count; i < network->node_count; i++) {
-        const size_t reads[] = {network->nodes[i].from, network->nodes[i].other};
-        for (size_t k = 0; k < 2; k++) {
-            bool names = k == 0 || reads[k] != 0; /* most nodes have no other */
+        const struct node *node = &network->nodes[i];
+        const size_t reads[] = {node->from, node->other, node->third};
+        if (node->kind->reads_record)
+            return false;
+        for (size_t k = 0; k < 3; k++) {
+            bool names = k == 0 || reads[k] != 0; /* most nodes read one value */
             if (names && reads[k] != last && made_by[reads[k]] < count)
                 return false;
         }
@@ -297,6 +300,21 @@ static enum status create_again(struct network **out, const struct model_spec *m
     return status;
 }
 
+/* Refuses a network that trains a layer which has no gradients, or a layer before it. */
+static enum status check_trained(const struct network *network, struct error *error)
+{
+    for (size_t i = 0; i < network->node_count; i++) {
+        const struct node *node = &network->nodes[i];
+        bool has_passes = node->kind->forward == NULL || node->kind->backward != NULL;
+        if (!has_passes && network->values[node->to].has_gradient)
+            return error_set_at(error, ST_INVALID, "/model/trainable",
+                                "%s can only be used with given weights: freeze it and "
+                                "all layers before it, as \"head\" does",
+                                node->name);
+    }
+    return ST_OK;
+}
+
 static bool has_constants(const struct network *network)
 {
     return network_constant_layer(network) < network->layer_count;
@@ -313,16 +331,21 @@ enum status network_create_of_units(struct network **out,
                                     struct network_shape shape, size_t unit_rows,
                                     struct error *error)
 {
-    struct network *first;
+    struct network *made, *first;
     enum status status =
-        create(&first, model, &(struct demand){shape, unit_rows, NULL}, error);
-    if (status != ST_OK || (!chooses(&model->start) && !has_constants(first))) {
-        if (status == ST_OK)
-            *out = first;
-        return status;
+        create(&made, model, &(struct demand){shape, unit_rows, NULL}, error);
+    if (status == ST_OK && (chooses(&model->start) || has_constants(made))) {
+        first = made;
+        status = create_again(&made, model, first, error);
+        network_destroy(first);
     }
-    status = create_again(out, model, first, error);
-    network_destroy(first);
+    if (status != ST_OK)
+        return status;
+    status = check_trained(made, error);
+    if (status == ST_OK)
+        *out = made;
+    else
+        network_destroy(made);
     return status;
 }
 

@@ -20,15 +20,22 @@ static const struct family {
     enum preset preset;
     size_t features;
     struct model_input input;
+    const char *trained; /* NULL: every layer */
 } families[] = {
-    {"d5rn1tspuUd4lo3d3", PRESET_NONE, 6, {0, 0, 0}},
-    {"zd5rd3", PRESET_NONE, 6, {0, 0, 0}},
-    {"k9c4,3x2,1,1rm2[c4,3,1,1n2r|c4,1]fd3", PRESET_NONE, 10 * 11 * 3, {10, 11, 3}},
-    {"x3c4,3,2,2,2la2gfd3", PRESET_NONE, 12 * 12, {12, 12, 1}},
-    {"w3n3fd3", PRESET_NONE, 8 * 12 * 2, {8, 12, 2}},
-    {NULL, PRESET_CNN_MNIST, 28 * 28, {28, 28, 1}},
-    {NULL, PRESET_CNN_CIFAR, 32 * 32 * 3, {32, 32, 3}},
-    {NULL, PRESET_RESNET18_GN, 17 * 17 * 3, {17, 17, 3}},
+    {"d5rn1tspuUd4lo3d3", PRESET_NONE, 6, {0, 0, 0}, NULL},
+    {"zd5rd3", PRESET_NONE, 6, {0, 0, 0}, NULL},
+    {"k9c4,3x2,1,1rm2[c4,3,1,1n2r|c4,1]fd3",
+     PRESET_NONE,
+     10 * 11 * 3,
+     {10, 11, 3},
+     NULL},
+    {"x3c4,3,2,2,2la2gfd3", PRESET_NONE, 12 * 12, {12, 12, 1}, NULL},
+    {"w3n3fd3", PRESET_NONE, 8 * 12 * 2, {8, 12, 2}, NULL},
+    {NULL, PRESET_CNN_MNIST, 28 * 28, {28, 28, 1}, NULL},
+    {NULL, PRESET_CNN_CIFAR, 32 * 32 * 3, {32, 32, 3}, NULL},
+    {NULL, PRESET_RESNET18_GN, 17 * 17 * 3, {17, 17, 3}, NULL},
+    {"e9,6i20,2y2,3q2d6|d6|d6]Hd3", PRESET_NONE, 7, {0, 0, 0}, "5.*"},
+    {"e9,6[q3d6|d6|d6]]lhd3", PRESET_NONE, 7, {0, 0, 0}, "4.*"},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -57,6 +64,7 @@ static void make(struct batch *batch, const struct family *family)
                                              .features = family->features,
                                              .count = 1,
                                              .input = family->input,
+                                             .trained = family->trained,
                                              .form = -1});
 }
 

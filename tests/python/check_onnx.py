@@ -60,6 +60,16 @@ def images(shape, count=64, classes=3):
         values[:ROWS].reshape(ROWS, -1).astype(float).tolist()
 
 
+def tokens(positions, vocabulary, count=64, classes=3):
+    """A dataset of texts as ids, with -1 behind the last one, and rows of it."""
+    ids = RANDOM.integers(0, vocabulary, (count, positions)).astype(numpy.float32)
+    for i, row in enumerate(ids):
+        row[1 + i % positions:] = -1
+    labels = numpy.arange(count, dtype=numpy.int64) % classes
+    schema = {"format": "npy", "task": "classification", "classes": classes, "features": {"shape": [positions], "scale": 1}}
+    return schema, {"features": npy(ids), "labels": npy(labels)}, ids[:ROWS].astype(float).tolist()
+
+
 def cells(empty):
     """Rows of COLUMNS; every third has empty cells, as None."""
     colours, sizes = ["red", "green", "blue"], ["1", "10"]
@@ -103,7 +113,7 @@ def indexed(features):
 
 DATASETS = {
     "colour": images((3, 12, 10)), "grey": images((1, 28, 28)), "small": images((3, 32, 32)),
-    "vectors": images((12,)),
+    "vectors": images((12,)), "tokens": tokens(11, 9),
     "region": table({"values": ["north", "south", "west"]}, ["north", "south", "west"]),
     "answer": table({"values": ["no", "yes"]}, ["no", "yes"]),
     "price": table({"range": [-10, 50]}, ["3.5", "-2", "49"]),
@@ -128,6 +138,11 @@ def residual(body, shortcut=()):
     if shortcut:
         branches["shortcut"] = layers(*shortcut)["layers"]
     return {"type": "residual", **branches}
+
+
+def attention(heads, *widths):
+    branches = {name: [dense(width)] for name, width in zip(("query", "key", "value"), widths)}
+    return {"type": "attention", "heads": heads, **branches}
 
 
 PUT_BY_JOBS = "standardise"  # the layer of jobs that standardise
@@ -172,6 +187,15 @@ MODELS = [
     ("grey", layers({"type": "crop", "size": 20}, "relu", conv(2, 5, stride=3), "flatten", dense(3))),
     ("grey", layers({"type": "group_norm", "groups": 1}, conv(2, 5, stride=3), "flatten", dense(3))),
     ("grey", layers(residual(["relu"], [conv(1, 3, padding=1)]), "flatten", dense(3))),
+    ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8},
+                      {"type": "position", "positions": 14, "offset": 2},
+                      {"type": "token_type", "types": 2, "separator": 4}, "layer_norm",
+                      residual([attention(2, 8, 8, 8), dense(8)]), "layer_norm",
+                      residual([dense(6), "gelu", dense(8)]), {"type": "take", "position": "first"},
+                      dense(5), "tanh", dense(3)) | {"trainable": "head"}),
+    ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8}, attention(4, 12, 12, 12),
+                      {"type": "token_type", "types": 1, "separator": 0},
+                      {"type": "take", "position": "mean"}, dense(3)) | {"trainable": "head"}),
 ]
 
 
@@ -254,7 +278,8 @@ def check(daemon, name, model):
 def types_of(list_of_layers):
     for layer in list_of_layers:
         yield layer["type"]
-        yield from types_of(layer.get("body", []) + layer.get("shortcut", []))
+        for branch in ("body", "shortcut", "query", "key", "value"):
+            yield from types_of(layer.get(branch, []))
 
 
 def offered(daemon):

@@ -36,7 +36,13 @@
     ROW(scatter)                                                                       \
     ROW(replicate)                                                                     \
     ROW(crop)                                                                          \
-    ROW(standardise)
+    ROW(standardise)                                                                   \
+    ROW(embedding)                                                                     \
+    ROW(position)                                                                      \
+    ROW(token_type)                                                                    \
+    ROW(attention)                                                                     \
+    ROW(take)                                                                          \
+    ROW(take_mean)
 
 #define LAYER_DECLARE(name) extern const struct layer_kind layer_##name;
 LAYER_TABLE(LAYER_DECLARE)

@@ -7,39 +7,9 @@
 #include <string.h>
 
 #include "engine/difference/difference_work.h"
-#include "engine/nn/layers/image_window.h"
+#include "engine/nn/layers/fork.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/translation.h"
-
-/* Both outputs of a fork share the input's activations. The gradient at the input is
- * the sum of the gradients at the outputs. */
-static void fork_backward(const struct node_work *work)
-{
-    const struct node *node = node_of(work);
-    rows_sum(gradients_of(work, node->from), gradients_of(work, node->to),
-             gradients_of(work, node->other));
-}
-
-static void fork_difference_backward(const struct difference_work *d)
-{
-    const struct node *node = node_of(&d->work);
-    rows_sum(gradient_pair(&d->work, node->from).difference,
-             gradient_pair(&d->work, node->to).difference,
-             gradient_pair(&d->work, node->other).difference);
-}
-
-static void fork_onnx(const struct translation *t)
-{
-    const struct node *node = t->node;
-    const char *name = onnx_value(t->graph, node->from);
-    onnx_give_like(t->graph, node->to, name, node->from);
-    onnx_give_like(t->graph, node->other, name, node->from);
-}
-
-static const struct difference_rule fork_rule = {.backward = fork_difference_backward};
-
-static const struct node_kind fork_node = {
-    .backward = fork_backward, .onnx = fork_onnx, .difference = &fork_rule};
 
 static void add_forward(const struct node_work *work)
 {
@@ -98,30 +68,6 @@ static const struct node_kind add_node = {.forward = add_forward,
                                           .onnx = add_onnx,
                                           .difference = &add_rule};
 
-/* The beginnings of the two branches, and later their ends. */
-struct fork {
-    struct view body, shortcut;
-};
-
-static enum status add_fork(struct builder *builder, struct fork *fork)
-{
-    struct network *network = builder->network;
-    enum status status = image_window_check_copies(builder);
-
-    if (status != ST_OK)
-        return status;
-    if (view_is_image(&builder->view))
-        builder_interleave(builder);
-    size_t from = builder->view.value, width = builder_width(builder);
-    struct node *node = builder_node(builder, &fork_node, width);
-    network->values[node->to].shares = from;
-    fork->body = fork->shortcut = builder->view;
-    node->other = fork->shortcut.value =
-        builder_value(builder, width, network->values[from].has_gradient);
-    network->values[node->other].shares = from;
-    return ST_OK;
-}
-
 static bool same_shape(const struct view *a, const struct view *b)
 {
     return memcmp(&a->image, &b->image, sizeof a->image) == 0 && a->flat == b->flat &&
@@ -159,21 +105,21 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
                               MODEL_NESTING_MAX);
     if (spec->body == 0)
         return builder_refuse(builder, "/body", "must hold a layer");
-    status = add_fork(builder, &fork);
+    status = fork_build(builder, &fork);
     if (status != ST_OK)
         return status;
-    builder->view = fork.body;
+    builder->view = fork.one;
     status = builder_branch(builder, "body", body, spec->body);
     if (status != ST_OK)
         return status;
     body_end = builder->view;
-    builder->view = fork.shortcut;
+    builder->view = fork.other;
     status = builder_branch(builder, "shortcut", body + spec->body, spec->shortcut);
     if (status != ST_OK)
         return status;
-    fork.shortcut = builder->view;
+    fork.other = builder->view;
     builder->view = body_end;
-    return add_join(builder, &fork.shortcut);
+    return add_join(builder, &fork.other);
 }
 
 static const struct layer_member members[] = {

@@ -69,15 +69,17 @@ static inline bool batch_digit(const char *text)
  * padding; "g" the global one, "f" flatten, "x3" three copies of a channel; "n2" group
  * norm of two groups, "o3" dropout of 3/8; "k5" the middle 5 x 5; "z" standardise; "[...]" a residual,
  * "[...|...]" one with a shortcut; "l"
- * layer norm; "w" the scattering transform, "w3" after subtracting 3/8. Omitted numbers
- * are 1, but 0 for padding. */
+ * layer norm; "w" the scattering transform, "w3" after subtracting 3/8; "e9,4" an
+ * embedding of 9 ids to 4, "i9,2" 9 positions from row 2 on, "y2,5" two token types with
+ * separator 5, "q2...|...|...]" attention of two heads, "h" takes the first position and
+ * "H" the mean. Omitted numbers are 1, but 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[klwz";
+        static const char letters[] = "drtcmagfxspuno[klwzeiyqh";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -96,30 +98,44 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_crop,
                                                          &layer_layer_norm,
                                                          &layer_scatter,
-                                                         &layer_standardise};
+                                                         &layer_standardise,
+                                                         &layer_embedding,
+                                                         &layer_position,
+                                                         &layer_token_type,
+                                                         &layer_attention,
+                                                         &layer_take};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
         if (letter == '|' || letter == ']') {
             branch = open[depth - 1];
-            uint32_t inside = (uint32_t)(layer - branch) - 1;
-            if (letter == '|')
-                branch->body = inside;
-            else if (branch->body > 0)
-                branch->shortcut = inside - branch->body, depth--;
-            else
-                branch->body = inside, depth--;
+            uint32_t size = (uint32_t)(layer - branch) - 1 - branch->body -
+                            branch->shortcut - branch->third;
+            *(branch->body == 0       ? &branch->body
+              : branch->shortcut == 0 ? &branch->shortcut
+                                      : &branch->third) = size;
+            depth -= letter == ']';
             continue;
         }
         assert_true(at != NULL && ++model->layer_count <= 64);
         layer->kind = kinds[at - letters];
-        if (letter == '[')
+        if (letter == '[' || letter == 'q')
             open[depth++] = layer;
+        if (letter == 'H')
+            layer->kind = &layer_take_mean;
+        if (lower == 'e' || lower == 'i' || lower == 'y')
+            layer->rows = batch_number(&text);
         if (letter == 'U')
             layer->kind = &layer_gelu_tanh;
         layer->bias = letter == lower && (lower == 'd' || lower == 'c');
-        if (strchr("dcxk", lower) != NULL)
+        if (strchr("dcxke", lower) != NULL)
             layer->out = batch_number(&text);
+        if (lower == 'i')
+            layer->offset = batch_number(&text);
+        if (lower == 'y')
+            layer->separator = batch_number(&text);
+        if (lower == 'q')
+            layer->groups = batch_number(&text);
         if (lower == 'n')
             layer->groups = batch_number(&text), layer->epsilon = 1e-5;
         if (lower == 'l')

@@ -1028,6 +1028,54 @@ class LayerCrop(TypedDict):
     size: int
 
 
+class LayerEmbedding(TypedDict):
+    """Looks up each id of a record in a table of `vocabulary` rows of `out` numbers. It is the
+    first layer of a model of texts: the record is a vector of at most 1024 ids, with -1 behind the
+    last one. The table has given weights and is not trained."""
+
+    type: Literal["embedding"]
+    vocabulary: int
+    out: int
+
+
+class LayerPosition(TypedDict):
+    """Adds row t + `offset` of a table of `positions` rows to position t. The table has given
+    weights and is not trained."""
+
+    type: Literal["position"]
+    positions: int
+    offset: NotRequired[int]
+
+
+class LayerTokenType(TypedDict):
+    """Adds a row of a table to each position: the first row up to the first id `separator` and at
+    it, the second one behind it. The table has given weights and is not trained."""
+
+    type: Literal["token_type"]
+    types: int
+    separator: int
+
+
+class LayerAttention(TypedDict):
+    """Attention of `heads` heads: each position reads the tokens of its own record, with weights
+    from the softmax of query times key. `query`, `key` and `value` are lists of layers that read
+    the same positions and end in the same width, which `heads` divides. Its layers, and those
+    before it, have given weights and are not trained."""
+
+    type: Literal["attention"]
+    heads: int
+    query: list[Layer]
+    key: list[Layer]
+    value: list[Layer]
+
+
+class LayerTake(TypedDict):
+    """Makes one vector of the positions of a record: the first one, or the mean of its tokens."""
+
+    type: Literal["take"]
+    position: Literal["first", "mean"]
+
+
 class Input(TypedDict):
     """The shape in which a record is read as an image, channel by channel: [height, width,
     channels], or [features] for an image of one pixel. The default is the dataset's own shape,
@@ -2591,7 +2639,7 @@ Loss = LossName | LossHuber
 Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerPlain | LayerGelu |
     LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual | LayerScatter | LayerReplicate |
-    LayerCrop
+    LayerCrop | LayerEmbedding | LayerPosition | LayerTokenType | LayerAttention | LayerTake
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers

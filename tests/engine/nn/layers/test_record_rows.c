@@ -132,6 +132,10 @@ static const struct batch_demand demands[] = {
     {.layers = "d30rd1", .loss = LOSS_LOGISTIC, .features = 70},
     {.layers = "d30td1", .loss = LOSS_SQUARED, .features = 15},
     {.layers = "d30sd1", .loss = LOSS_HUBER, .features = 16},
+    {.layers = "e9,8i40,2y2,1[q2d8|d8|d8]]lHd4",
+     .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
+     .features = 21,
+     .trained = "6.*"},
 };
 
 /* Products, losses, activations, masks, pools and norms must not depend on the row. */

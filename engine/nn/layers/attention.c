@@ -1,0 +1,279 @@
+/* The layer `attention` has three branches of layers that read the same sequence, and one
+ * node that reads their ends: q, k and v, whose columns are those of the heads, one after
+ * the other. The node has no weights. The projection after it is a dense layer of its
+ * own, so each weight can be named and frozen like any other. */
+#include "engine/nn/layers/attention.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/gemm/gemm.h"
+#include "engine/gemm/gemm_choice.h"
+#include "engine/nn/layers/fork.h"
+#include "engine/nn/layers/registry.h"
+#include "engine/nn/layers/sequence.h"
+#include "engine/parallel/vector_math.h"
+
+enum { LANES = 16 };
+_Static_assert((int)LANES == (int)ROWS_STEP, "a row of P is whole groups of lanes");
+
+size_t attention_scratch(size_t positions)
+{
+    return positions * rows_stride(positions);
+}
+
+static float greatest(const float *row, size_t count)
+{
+    float most = row[0];
+    for (size_t j = 1; j < count; j++)
+        most = row[j] > most ? row[j] : most;
+    return most;
+}
+
+/* The sums of the lanes are added in their order, so zeros behind the end change no
+ * bit. */
+VECTOR_CLONES
+static void softmax(float *row, size_t length, size_t stride, float scale)
+{
+    double lanes[LANES] = {0}, sum = 0;
+    const float most = greatest(row, length);
+
+    VECTOR_LOOP
+    for (size_t j = 0; j < stride; j++) {
+        float below = scale * (row[j] - most);
+        row[j] = lanes_expf(below > 0.0F ? 0.0F : below);
+    }
+    memset(row + length, 0, (stride - length) * sizeof *row);
+    for (size_t j = 0; j < stride; j += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] += (double)row[j + lane];
+    for (size_t lane = 0; lane < LANES; lane++)
+        sum += lanes[lane];
+    const float share = (float)(1.0 / sum);
+    for (size_t j = 0; j < stride; j++)
+        row[j] *= share;
+}
+
+void attention_run(const struct attention_head *head, float *scratch)
+{
+    const struct gemm_kernel *kernel = gemm_choice_best();
+    size_t count = head->positions, stride = rows_stride(count);
+    const float scale = (float)(1.0 / sqrt((double)head->width));
+
+    memset(scratch, 0, attention_scratch(count) * sizeof *scratch);
+    if (head->length > 0) {
+        gemm_rows_by_rows(kernel, &(struct gemm){.rows = count,
+                                                 .columns = count,
+                                                 .terms = head->width,
+                                                 .x = head->q,
+                                                 .x_stride = head->stride,
+                                                 .y = head->k,
+                                                 .y_stride = head->stride,
+                                                 .z = scratch,
+                                                 .z_stride = stride});
+        for (size_t t = 0; t < count; t++)
+            softmax(scratch + t * stride, head->length, stride, scale);
+    }
+    gemm_rows_by_columns(kernel, &(struct gemm){.rows = count,
+                                                .columns = head->width,
+                                                .terms = count,
+                                                .x = scratch,
+                                                .x_stride = stride,
+                                                .y = head->v,
+                                                .y_stride = head->stride,
+                                                .z = head->y,
+                                                .z_stride = head->stride});
+}
+
+struct plan {
+    size_t heads, positions, width; /* width: of all heads */
+};
+
+static size_t scratch(const struct node *node)
+{
+    const struct plan *plan = node->plan;
+    return attention_scratch(plan->positions);
+}
+
+static void forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct plan *plan = node->plan;
+    struct rows ids = sequence_ids(work), y = activations_of(work, node->to),
+                q = activations_of(work, node->from),
+                k = activations_of(work, node->other),
+                v = activations_of(work, node->third);
+
+    for (size_t i = 0; i < y.count; i++) {
+        const float *own = ids.data + i * ids.stride;
+        struct attention_head head = {.positions = plan->positions,
+                                      .length = sequence_length(own, plan->positions),
+                                      .width = plan->width / plan->heads,
+                                      .stride = plan->width};
+        for (size_t first = 0; first < plan->width; first += head.width) {
+            head.q = q.data + i * q.stride + first;
+            head.k = k.data + i * k.stride + first;
+            head.v = v.data + i * v.stride + first;
+            head.y = y.data + i * y.stride + first;
+            attention_run(&head, work->workspace->node_scratch);
+        }
+    }
+}
+
+/* Two products of each head for each pair of positions. */
+static double flops(const struct node *node)
+{
+    const struct plan *plan = node->plan;
+    return 4.0 * (double)plan->positions * (double)plan->positions *
+           (double)plan->width;
+}
+
+static const int64_t turn[] = {0, 1, 3, 2}; /* swaps the last two axes of four */
+
+/* The value as (batch, heads, width of a head, positions), or turned. */
+static const char *heads_of(const struct translation *t, size_t value, bool by_position)
+{
+    const struct plan *plan = t->node->plan;
+    const int64_t shape[] = {0, (int64_t)plan->heads,
+                             (int64_t)(plan->width / plan->heads),
+                             (int64_t)plan->positions};
+    const char *name = onnx_reshape(t->graph, onnx_value(t->graph, value), shape, 4);
+    if (!by_position)
+        return name;
+    name = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{name}});
+    onnx_attribute_ints(t->graph, "perm", turn, 4);
+    return name;
+}
+
+static const char *two(const struct translation *t, const char *op_type,
+                       const char *one, const char *other)
+{
+    return onnx_node(t->graph, op_type, (struct onnx_inputs){{one, other}});
+}
+
+/* Behind the end, scores are lowered by 1e30 before the softmax, and its results are
+ * multiplied by 0. */
+static void onnx(const struct translation *t)
+{
+    const struct plan *plan = t->node->plan;
+    const int64_t keys[] = {0, 1, 1, (int64_t)plan->positions},
+                  columns[] = {0, (int64_t)plan->width, (int64_t)plan->positions};
+    const float scale = (float)(1.0 / sqrt((double)plan->width / (double)plan->heads)),
+                one = 1.0F, far = 1e30F;
+    const char *mask = onnx_reshape(t->graph, sequence_mask(t), keys, 4);
+    const char *below =
+        two(t, "Mul", two(t, "Sub", mask, onnx_floats(t->graph, &one, 0)),
+            onnx_floats(t->graph, &far, 0));
+    const char *p = two(t, "MatMul", heads_of(t, t->node->from, true),
+                        heads_of(t, t->node->other, false));
+    p = two(t, "Mul", p, onnx_floats(t->graph, &scale, 0));
+    p = two(t, "Add", p, below);
+    p = onnx_node(t->graph, "Softmax", (struct onnx_inputs){{p}});
+    onnx_attribute_int(t->graph, "axis", -1);
+    p = two(t, "Mul", p, mask);
+    p = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{p}});
+    onnx_attribute_ints(t->graph, "perm", turn, 4);
+    p = two(t, "MatMul", heads_of(t, t->node->third, false), p); /* y^T = v^T P^T */
+    sequence_give(t, onnx_reshape(t->graph, p, columns, 3), plan->width);
+}
+
+static const struct node_kind attention_node = {.plan_size = sizeof(struct plan),
+                                                .reads_record = true,
+                                                .scratch = scratch,
+                                                .forward = forward,
+                                                .flops = flops,
+                                                .onnx = onnx};
+
+struct ends { /* the values at the ends of the branches, and their width */
+    size_t values[3], width;
+};
+
+/* Builds the three branches from one value, each of which may write only what it made
+ * itself. */
+static enum status build_branches(struct builder *builder,
+                                  const struct layer_spec *spec, struct ends *ends)
+{
+    static const char *const names[] = {"query", "key", "value"};
+    const uint32_t counts[] = {spec->body, spec->shortcut, spec->third};
+    size_t first = (size_t)(spec - builder->model->layers) + 1;
+    struct fork forks[2];
+    enum status status = fork_build(builder, &forks[0]);
+
+    if (status != ST_OK)
+        return status;
+    builder->view = forks[0].other;
+    status = fork_build(builder, &forks[1]);
+    const struct view starts[] = {forks[0].one, forks[1].one, forks[1].other};
+    for (size_t k = 0; k < 3 && status == ST_OK; k++) {
+        builder->view = starts[k];
+        status = builder_branch(builder, names[k], first, counts[k]);
+        if (status == ST_OK)
+            status = sequence_check(builder);
+        if (status == ST_OK && k > 0 && builder->view.image.channels != ends->width)
+            return builder_refuse(builder, "",
+                                  "query, key and value differ in width: %zu and %zu",
+                                  ends->width, builder->view.image.channels);
+        ends->values[k] = builder->view.value;
+        ends->width = builder->view.image.channels;
+        first += counts[k];
+    }
+    return status;
+}
+
+static enum status build(struct builder *builder, const struct layer_spec *spec)
+{
+    struct ends ends;
+    enum status status = sequence_check(builder);
+
+    if (status != ST_OK)
+        return status;
+    if (builder->depth == MODEL_NESTING_MAX)
+        return builder_refuse(builder, "", "is nested deeper than %d",
+                              MODEL_NESTING_MAX);
+    status = build_branches(builder, spec, &ends);
+    if (status != ST_OK)
+        return status;
+    if (spec->groups == 0 || ends.width % spec->groups != 0)
+        return builder_refuse(builder, "/heads",
+                              "must divide the width of query, key and value, %zu",
+                              ends.width);
+    builder->view.value = ends.values[0];
+    struct node *node = builder_node(builder, &attention_node, builder_width(builder));
+    node->other = ends.values[1];
+    node->third = ends.values[2];
+    for (size_t k = 0; k < 3; k++)
+        builder->network->values[node->to].has_gradient |=
+            builder->network->values[ends.values[k]].has_gradient;
+    *(struct plan *)node->plan =
+        (struct plan){.heads = spec->groups,
+                      .positions = builder->network->shape.features,
+                      .width = ends.width};
+    return ST_OK;
+}
+
+static const struct layer_member members[] = {
+    {.name = "heads",
+     .kind = MEMBER_COUNT,
+     .offset = offsetof(struct layer_spec, groups),
+     .low = 1,
+     .high = MODEL_WIDTH_MAX},
+    {.name = "query",
+     .kind = MEMBER_LAYERS,
+     .offset = offsetof(struct layer_spec, body),
+     .low = 1},
+    {.name = "key",
+     .kind = MEMBER_LAYERS,
+     .offset = offsetof(struct layer_spec, shortcut),
+     .low = 1},
+    {.name = "value",
+     .kind = MEMBER_LAYERS,
+     .offset = offsetof(struct layer_spec, third),
+     .low = 1},
+};
+
+const struct layer_kind layer_attention = {
+    .name = "attention",
+    .members = members,
+    .member_count = sizeof members / sizeof *members,
+    .build = build,
+};

@@ -1,0 +1,118 @@
+/* A token type layer adds a row of a table to each position, y_t = x_t + W[type_t]: row 0
+ * up to the first `separator` and at it, row 1 behind it. So the second text of a pair
+ * has a row of its own. A table of one row has only row 0. */
+#include "engine/nn/layers/registry.h"
+#include "engine/nn/layers/sequence.h"
+#include "engine/nn/layers/table.h"
+
+/* Returns how many positions have type 0. */
+static size_t first_text(const float *ids, size_t positions, size_t separator)
+{
+    size_t t = 0;
+    while (t < positions && ids[t] != (float)separator)
+        t++;
+    return t < positions ? t + 1 : positions;
+}
+
+static void forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct table *table = node->plan;
+    struct rows y = activations_of(work, node->to),
+                x = activations_of(work, node->from), ids = sequence_ids(work);
+    size_t positions = width_of(work, 0), width = table->width;
+
+    for (size_t i = 0; i < y.count; i++) {
+        size_t own = first_text(ids.data + i * ids.stride, positions, table->first);
+        for (size_t t = 0; t < positions; t++) {
+            size_t type = t < own || table->rows.outputs == 1 ? 0 : 1;
+            table_add(y.data + i * y.stride + t * width,
+                      x.data + i * x.stride + t * width, table_row(work, type), width);
+        }
+    }
+}
+
+/* Type 1 is at the positions before which the number of separators is not 0: an
+ * exclusive running sum. */
+static const char *types(const struct translation *t, size_t separator)
+{
+    const float number = (float)separator, half = 0.5F;
+    const int64_t axis = 1;
+    const char *here =
+        onnx_node(t->graph, "Equal",
+                  (struct onnx_inputs){
+                      {onnx_value(t->graph, 0), onnx_floats(t->graph, &number, 0)}});
+    const char *before =
+        onnx_node(t->graph, "CumSum",
+                  (struct onnx_inputs){{onnx_cast(t->graph, here, ONNX_FLOAT),
+                                        onnx_int64s(t->graph, &axis, 0)}});
+    onnx_attribute_int(t->graph, "exclusive", 1);
+    const char *is_second =
+        onnx_node(t->graph, "Greater",
+                  (struct onnx_inputs){{before, onnx_floats(t->graph, &half, 0)}});
+    return onnx_cast(t->graph, is_second, ONNX_INT64);
+}
+
+static void onnx(const struct translation *t)
+{
+    static const int64_t turn[] = {0, 2, 1};
+    const struct table *table = t->node->plan;
+    const struct onnx_dimensions own = {0};
+    const char *weight = translation_tensor(t, table->rows.weight, own);
+    const char *ids = types(t, table->first);
+
+    if (table->rows.outputs == 1) {
+        const int64_t none = 0;
+        ids = onnx_node(t->graph, "Mul",
+                        (struct onnx_inputs){{ids, onnx_int64s(t->graph, &none, 0)}});
+    }
+    const char *rows =
+        onnx_node(t->graph, "Gather", (struct onnx_inputs){{weight, ids}});
+    rows = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{rows}});
+    onnx_attribute_ints(t->graph, "perm", turn, 3);
+    rows = onnx_node(t->graph, "Add",
+                     (struct onnx_inputs){{sequence_columns(t, t->node->from), rows}});
+    sequence_give(t, rows, table->width);
+}
+
+static const struct node_kind token_type_node = {.plan_size = sizeof(struct table),
+                                                 .weights = &table_weights,
+                                                 .reads_record = true,
+                                                 .forward = forward,
+                                                 .onnx = onnx};
+
+static enum status build(struct builder *builder, const struct layer_spec *spec)
+{
+    size_t width = builder->view.image.channels;
+    enum status status = sequence_check(builder);
+
+    if (status == ST_OK)
+        status = table_check(builder, spec, width);
+    if (status != ST_OK)
+        return status;
+    struct node *node = builder_node_over(builder, &token_type_node);
+    table_build(builder, node, spec, width);
+    ((struct table *)node->plan)->first = spec->separator;
+    return ST_OK;
+}
+
+static const struct layer_member members[] = {
+    {.name = "types",
+     .kind = MEMBER_COUNT,
+     .offset = offsetof(struct layer_spec, rows),
+     .low = 1,
+     .high = 2},
+    {.name = "separator",
+     .kind = MEMBER_COUNT,
+     .offset = offsetof(struct layer_spec, separator),
+     .low = 0,
+     .high = MODEL_VOCABULARY_MAX - 1},
+};
+
+const struct layer_kind layer_token_type = {
+    .name = "token_type",
+    .members = members,
+    .member_count = sizeof members / sizeof *members,
+    .moves_zero = true,
+    .build = build,
+};
