@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "engine/nn/arena.h"
+#include "engine/nn/frozen_nodes.h"
 #include "engine/nn/graph_build.h"
 
 /* A block of one megabyte is still in cache when it is quantised, and a product of that
@@ -100,63 +101,6 @@ static enum status make_tiles(struct network *network, struct error *error)
     return ST_OK;
 }
 
-/* Returns whether the nodes from count on read, of the record and the values that the
- * first count nodes made, only the last. */
-static bool can_cut(const struct network *network, const size_t *made_by, size_t count)
-{
-    size_t last = network->nodes[count - 1].to;
-    for (size_t i = count; i < network->node_count; i++) {
-        const struct node *node = &network->nodes[i];
-        const size_t reads[] = {node->from, node->other, node->third};
-        if (node->kind->reads_record)
-            return false;
-        for (size_t k = 0; k < 3; k++) {
-            bool names = k == 0 || reads[k] != 0; /* most nodes read one value */
-            if (names && reads[k] != last && made_by[reads[k]] < count)
-                return false;
-        }
-    }
-    return network->output == last || made_by[network->output] >= count;
-}
-
-/* made_by[v] = the node that makes value v; 0 for the record, which no node makes. */
-static void find_makers(const struct network *network, size_t *made_by)
-{
-    for (size_t i = network->node_count; i-- > 0;) {
-        const struct node *node = &network->nodes[i];
-        made_by[node->to] = i;
-        if (node->other != 0 && network->values[node->other].shares == node->from)
-            made_by[node->other] = i; /* the other end of a fork */
-    }
-    made_by[0] = 0;
-}
-
-/* A constant layer takes one product per number, which is not worth a file. */
-static bool is_costly_node(const struct network *network, const struct node *node)
-{
-    return node->kind->weights != NULL ? !network->layers[node->layer].constant
-                                       : node->kind->flops != NULL;
-}
-
-/* Returns how many leading nodes are frozen, drop nothing, and pass only one value on
- * to later nodes. */
-static size_t count_frozen_nodes(const struct network *network)
-{
-    size_t count = 0, *made_by = calloc(network->value_count, sizeof *made_by);
-    bool is_costly = false;
-    CHECK(made_by != NULL);
-    find_makers(network, made_by);
-    while (count < network->node_count && !network->nodes[count].kind->draws &&
-           !network->values[network->nodes[count].to].has_gradient)
-        count++;
-    while (count > 0 && !can_cut(network, made_by, count))
-        count--;
-    free(made_by);
-    for (size_t i = 0; i < count; i++)
-        is_costly |= is_costly_node(network, &network->nodes[i]);
-    return is_costly ? count : 0;
-}
-
 size_t network_frozen_width(const struct network *network)
 {
     if (network->frozen_nodes == 0)
@@ -206,7 +150,7 @@ size_t network_first_trained(const struct network *network, bool *has_work)
     *has_work = false;
     while (network->nodes[i].kind->weights == NULL ||
            network->layers[network->nodes[i].layer].frozen) {
-        *has_work |= is_costly_node(network, &network->nodes[i]);
+        *has_work |= frozen_nodes_is_costly(network, &network->nodes[i]);
         i++;
     }
     return network->nodes[i].entry;
@@ -253,7 +197,7 @@ static enum status create(struct network **out, const struct model_spec *model,
         network_destroy(network);
         return status;
     }
-    network->frozen_nodes = count_frozen_nodes(network);
+    network->frozen_nodes = frozen_nodes_count(network);
     arena_plan(network);
     *out = network;
     return ST_OK;

@@ -54,7 +54,7 @@ static inline bool id_list_put(struct id_list *list, uint32_t id)
     return list->count < list->room;
 }
 
-/* What a kind finds in its files. */
+/* The content of a kind's files. */
 struct tokenizer_model {
     void *state;         /* of the kind */
     uint32_t vocabulary; /* every id is below this count */
@@ -67,7 +67,7 @@ struct tokenizer_kind {
     const char *files[TOKENIZER_FILES_MAX]; /* their usual names; NULL after the last */
     bool has_lower, has_prefix_space;       /* which options it takes */
 
-    /* The tokens of a frame, and how often the end stands between two texts. NULL and 0:
+    /* The tokens of a frame, and how many ends are between two texts. NULL and 0:
      * the kind has no frame. */
     const char *frame_start, *frame_end;
     size_t frame_between;

@@ -31,7 +31,7 @@ static float greatest(const float *row, size_t count)
 }
 
 /* The sums of the lanes are added in their order, so zeros behind the end change no
- * bit. */
+ * bit. What lies behind the columns of the product is cleared with them. */
 VECTOR_CLONES
 static void softmax(float *row, size_t length, size_t stride, float scale)
 {
@@ -49,7 +49,7 @@ static void softmax(float *row, size_t length, size_t stride, float scale)
             lanes[lane] += (double)row[j + lane];
     for (size_t lane = 0; lane < LANES; lane++)
         sum += lanes[lane];
-    const float share = (float)(1.0 / sum);
+    const float share = length > 0 ? (float)(1.0 / sum) : 0.0F;
     for (size_t j = 0; j < stride; j++)
         row[j] *= share;
 }
@@ -60,20 +60,17 @@ void attention_run(const struct attention_head *head, float *scratch)
     size_t count = head->positions, stride = rows_stride(count);
     const float scale = (float)(1.0 / sqrt((double)head->width));
 
-    memset(scratch, 0, attention_scratch(count) * sizeof *scratch);
-    if (head->length > 0) {
-        gemm_rows_by_rows(kernel, &(struct gemm){.rows = count,
-                                                 .columns = count,
-                                                 .terms = head->width,
-                                                 .x = head->q,
-                                                 .x_stride = head->stride,
-                                                 .y = head->k,
-                                                 .y_stride = head->stride,
-                                                 .z = scratch,
-                                                 .z_stride = stride});
-        for (size_t t = 0; t < count; t++)
-            softmax(scratch + t * stride, head->length, stride, scale);
-    }
+    gemm_rows_by_rows(kernel, &(struct gemm){.rows = count,
+                                             .columns = count,
+                                             .terms = head->width,
+                                             .x = head->q,
+                                             .x_stride = head->stride,
+                                             .y = head->k,
+                                             .y_stride = head->stride,
+                                             .z = scratch,
+                                             .z_stride = stride});
+    for (size_t t = 0; t < count; t++)
+        softmax(scratch + t * stride, head->length, stride, scale);
     gemm_rows_by_columns(kernel, &(struct gemm){.rows = count,
                                                 .columns = head->width,
                                                 .terms = count,

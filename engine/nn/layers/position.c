@@ -6,18 +6,11 @@
 
 static void forward(const struct node_work *work)
 {
-    const struct node *node = node_of(work);
-    const struct table *table = node->plan;
-    struct rows y = activations_of(work, node->to),
-                x = activations_of(work, node->from);
-    size_t width = width_of(work, node->to);
-
-    for (size_t i = 0; i < y.count; i++)
-        table_add(y.data + i * y.stride, x.data + i * x.stride,
-                  table_row(work, table->first), width);
+    const struct table *table = node_of(work)->plan;
+    rows_add(table_output(work), table_row(work, table->first),
+             width_of(work, node_of(work)->to));
 }
 
-/* The table's rows in use, as one row of all positions. */
 static void onnx(const struct translation *t)
 {
     static const int64_t turn[] = {1, 0};
@@ -25,16 +18,10 @@ static void onnx(const struct translation *t)
     const struct onnx_dimensions own = {0};
     const int64_t first = (int64_t)table->first,
                   end = first + (int64_t)t->network->shape.features;
-    const char *rows =
-        onnx_node(t->graph, "Slice",
-                  (struct onnx_inputs){{translation_tensor(t, table->rows.weight, own),
-                                        onnx_int64s(t->graph, &first, 1),
-                                        onnx_int64s(t->graph, &end, 1)}});
-    rows = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{rows}});
-    onnx_attribute_ints(t->graph, "perm", turn, 2);
-    rows = onnx_node(t->graph, "Add",
-                     (struct onnx_inputs){{sequence_columns(t, t->node->from), rows}});
-    sequence_give(t, rows, table->width);
+    const struct onnx_inputs used = {{translation_tensor(t, table->rows.weight, own),
+                                      onnx_int64s(t->graph, &first, 1),
+                                      onnx_int64s(t->graph, &end, 1)}};
+    table_onnx_sum(t, onnx_node(t->graph, "Slice", used), turn, 2);
 }
 
 static const struct node_kind position_node = {.plan_size = sizeof(struct table),
@@ -45,22 +32,13 @@ static const struct node_kind position_node = {.plan_size = sizeof(struct table)
 static enum status build(struct builder *builder, const struct layer_spec *spec)
 {
     size_t positions = builder->network->shape.features;
-    size_t width = builder->view.image.channels;
-    enum status status = sequence_check(builder);
 
-    if (status == ST_OK)
-        status = table_check(builder, spec, width);
-    if (status != ST_OK)
-        return status;
     if (spec->rows < spec->offset || spec->rows - spec->offset < positions)
         return builder_refuse(builder, "/positions",
                               "must be at least the %zu tokens of a record and the "
                               "offset of %u",
                               positions, spec->offset);
-    struct node *node = builder_node_over(builder, &position_node);
-    table_build(builder, node, spec, width);
-    ((struct table *)node->plan)->first = spec->offset;
-    return ST_OK;
+    return table_build_sum(builder, &position_node, spec, spec->offset);
 }
 
 static const struct layer_member members[] = {

@@ -5,8 +5,9 @@
  *   ids     5 8 6 3 -1 -1        length 4 of 6 positions
  *   values  (positions, width)   one row a position, as an image of positions x 1 pixels
  *
- * Every position is computed, those behind the end too, so that the time of a step does
- * not depend on the lengths of texts (privacy.md P6). The layers that combine positions
+ * The products of every position are computed, those behind the end too; only copies
+ * and sums of tokens take less time for a shorter record, far less than the whole
+ * second to which times are shown (privacy.md P6). The layers that combine positions
  * read the length of the record, and no position behind its end reaches another one. So
  * padding changes no bit of a result.
  *

@@ -10,6 +10,7 @@
 
 #include "engine/nn/builder.h"
 #include "engine/nn/node_work.h"
+#include "engine/nn/translation.h"
 
 struct table {
     struct row_layer rows; /* the table's rows are its outputs */
@@ -34,7 +35,21 @@ static inline const float *table_row(const struct node_work *work, size_t row)
     return work->parameters + table->rows.weight + row * table->width;
 }
 
-/* to = from + row, width floats; from may be to. */
-void table_add(float *to, const float *from, const float *row, size_t width);
+/* Appends a node that adds rows of a table to the positions of the current sequence.
+ *   first       member of the plan
+ *   ST_INVALID  the current value is not a sequence (sequence.h), or the table has too
+ *               many parameters */
+enum status table_build_sum(struct builder *builder, const struct node_kind *kind,
+                            const struct layer_spec *spec, size_t first);
+
+/* Returns the node's output, which begins as its input. */
+struct rows table_output(const struct node_work *work);
+
+/* Gives the node's output the sum of its input and rows, whose last two axes are the
+ * positions and the width: (positions, width), or (batch, positions, width) if order
+ * has three numbers.
+ *   order  (rank) exchanges the last two axes */
+void table_onnx_sum(const struct translation *t, const char *rows, const int64_t *order,
+                    size_t rank);
 
 #endif

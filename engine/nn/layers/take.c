@@ -4,7 +4,6 @@
 
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/layers/sequence.h"
-#include "engine/nn/layers/table.h"
 
 struct plan {
     size_t positions, width;
@@ -36,7 +35,8 @@ static void mean_forward(const struct node_work *work)
         float *to = y.data + i * y.stride;
         memset(to, 0, width * sizeof *to);
         for (size_t t = 0; t < length; t++)
-            table_add(to, to, x.data + i * x.stride + t * width, width);
+            rows_add((struct rows){to, width, 1}, x.data + i * x.stride + t * width,
+                     width);
         for (size_t j = 0; j < width && length > 0; j++)
             to[j] /= (float)length;
     }

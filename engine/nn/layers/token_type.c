@@ -16,19 +16,17 @@ static size_t first_text(const float *ids, size_t positions, size_t separator)
 
 static void forward(const struct node_work *work)
 {
-    const struct node *node = node_of(work);
-    const struct table *table = node->plan;
-    struct rows y = activations_of(work, node->to),
-                x = activations_of(work, node->from), ids = sequence_ids(work);
+    const struct table *table = node_of(work)->plan;
+    struct rows y = table_output(work), ids = sequence_ids(work);
     size_t positions = width_of(work, 0), width = table->width;
+    const float *second = table_row(work, table->rows.outputs - 1);
 
     for (size_t i = 0; i < y.count; i++) {
         size_t own = first_text(ids.data + i * ids.stride, positions, table->first);
-        for (size_t t = 0; t < positions; t++) {
-            size_t type = t < own || table->rows.outputs == 1 ? 0 : 1;
-            table_add(y.data + i * y.stride + t * width,
-                      x.data + i * x.stride + t * width, table_row(work, type), width);
-        }
+        float *row = y.data + i * y.stride;
+        rows_add((struct rows){row, width, own}, table_row(work, 0), width);
+        rows_add((struct rows){row + own * width, width, positions - own}, second,
+                 width);
     }
 }
 
@@ -66,13 +64,8 @@ static void onnx(const struct translation *t)
         ids = onnx_node(t->graph, "Mul",
                         (struct onnx_inputs){{ids, onnx_int64s(t->graph, &none, 0)}});
     }
-    const char *rows =
-        onnx_node(t->graph, "Gather", (struct onnx_inputs){{weight, ids}});
-    rows = onnx_node(t->graph, "Transpose", (struct onnx_inputs){{rows}});
-    onnx_attribute_ints(t->graph, "perm", turn, 3);
-    rows = onnx_node(t->graph, "Add",
-                     (struct onnx_inputs){{sequence_columns(t, t->node->from), rows}});
-    sequence_give(t, rows, table->width);
+    const struct onnx_inputs chosen = {{weight, ids}};
+    table_onnx_sum(t, onnx_node(t->graph, "Gather", chosen), turn, 3);
 }
 
 static const struct node_kind token_type_node = {.plan_size = sizeof(struct table),
@@ -83,17 +76,7 @@ static const struct node_kind token_type_node = {.plan_size = sizeof(struct tabl
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)
 {
-    size_t width = builder->view.image.channels;
-    enum status status = sequence_check(builder);
-
-    if (status == ST_OK)
-        status = table_check(builder, spec, width);
-    if (status != ST_OK)
-        return status;
-    struct node *node = builder_node_over(builder, &token_type_node);
-    table_build(builder, node, spec, width);
-    ((struct table *)node->plan)->first = spec->separator;
-    return ST_OK;
+    return table_build_sum(builder, &token_type_node, spec, spec->separator);
 }
 
 static const struct layer_member members[] = {

@@ -85,7 +85,7 @@ static void the_sum_is_that_of_the_records_rounded_one_by_one(void **state)
     compare_with_rounded(small_network_residual(&sizes), 60);
 }
 
-/* What one unit moves is the same whoever else is in the batch, and at most its clip
+/* A unit moves the sum by the same amount in every batch, and at most its clip
  * norm and the rounding of one vector. */
 static void check_moves(struct network *network, size_t units)
 {

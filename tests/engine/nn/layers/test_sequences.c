@@ -1,5 +1,5 @@
 /* Goal: neither padding nor other records change a bit of a record's outputs, every token
- * counts, and what does not fit is refused. Method: records alone, among others, and at
+ * counts, and layers that do not fit are refused. Method: single records, records among others, and at
  * twice as many positions; the formulas of attention in double; every refusal.
  * tests/engine/test_public_models.c compares with public models. */
 #include <string.h>
@@ -52,7 +52,7 @@ static void make_small(struct run *run, uint32_t positions, bool takes_mean)
     network_init(run->network, run->theta, 5);
 }
 
-/* Alone, among others, and at twice as many positions: the same bits. */
+/* The bits are the same by itself, among others, and at twice as many positions. */
 static void padding_and_other_records_change_no_bit(void **state)
 {
     (void)state;
