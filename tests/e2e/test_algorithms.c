@@ -239,8 +239,16 @@ static void value_clipping_takes_certified_families_alone(void **state)
     } cases[] = {
         {"{'preset':'linear','loss':'poisson'}", "/model/loss"},
         {"{'preset':'linear','loss':'contrastive'}", "/model/loss"},
-        {"{'layers':[{'type':'attention'},{'type':'dense','out':10}]}",
+        {"{'layers':[{'type':'lstm'},{'type':'dense','out':10}]}",
          "/model/layers/0/type"},
+        {"{'layers':[{'type':'attention'},{'type':'dense','out':10}]}",
+         "/model/layers/0/heads"},
+        {"{'layers':[{'type':'embedding','vocabulary':9,'out':4},{'type':'attention',"
+         "'heads':2,'query':[{'type':'dense','out':4}],'key':[{'type':'dense','out':4}]"
+         ","
+         "'value':[{'type':'dense','out':4}]},{'type':'take','position':'mean'},"
+         "{'type':'dense','out':10}],'trainable':'head'}",
+         "/algorithm/name"},
         {"{'layers':[{'type':'dense','out':8},{'type':'batch_norm'},"
          "{'type':'dense','out':10}]}",
          "/model/layers/1/type"},

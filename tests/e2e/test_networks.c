@@ -22,6 +22,15 @@
                   ","                                                                  \
                   "{'type':'dropout','rate':0.25},{'type':'dense','out':10}]}"
 
+/* The pixels as ids of a text; the head is trained. */
+#define TEXT_MODEL                                                                     \
+    "{'layers':[{'type':'embedding','vocabulary':17,'out':8},"                         \
+    "{'type':'position','positions':64},{'type':'residual','body':["                   \
+    "{'type':'attention','heads':2,'query':[{'type':'dense','out':8}],"                \
+    "'key':[{'type':'dense','out':8}],'value':[{'type':'dense','out':8}]}]},"          \
+    "{'type':'take','position':'mean'},{'type':'dense','out':10}],"                    \
+    "'trainable':'head'}"
+
 static const struct reply *train_network(struct client *client, const char *model,
                                          const char *algorithm, const char *sizes)
 {
@@ -100,8 +109,9 @@ static void each_rule_of_clipping_takes_the_network(void **state)
     static const char *const asked[] = {"{'name':'dpsgd','clipping':'per_layer'}",
                                         "{'name':'dpsgd','clipping':'automatic'}",
                                         "{'name':'dcsgd_e'}", "{'name':'dicesgd'}"};
-    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++)
-        train_network(client, BLOCK_MODEL, asked[k],
+    static const char *const models[] = {BLOCK_MODEL, TEXT_MODEL};
+    for (size_t k = 0; k < 2 * sizeof asked / sizeof *asked; k++)
+        train_network(client, models[k % 2], asked[k / 2],
                       "'batch_size':64,'steps':8,'privacy':{'noise_multiplier':4}");
 }
 
