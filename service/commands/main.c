@@ -100,14 +100,14 @@ static int serve(const struct config *config)
     }
     if (status == ST_OK)
         status = metrics_listener_open(&metrics, &context, &error);
+    if (status == ST_OK) /* before requests: a daemon that listens takes commands */
+        status = admin_socket_open(&door, &context, &error);
     if (status == ST_OK)
         status = server_open(&server, &context, &error);
-    if (status == ST_OK)
-        status = admin_socket_open(&door, &context, &error);
     if (status != ST_OK) {
         log_event(LOG_ERROR, "not_started", "detail", error.text, (char *)NULL);
         metrics_listener_close(metrics);
-        server_close(server);
+        admin_socket_close(door);
         daemon_lifecycle_close(&context);
         return exit_code(status);
     }
