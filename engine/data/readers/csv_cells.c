@@ -80,7 +80,7 @@ static enum status cut_plain(struct reading *reading, struct csv_cursor *cursor,
 }
 
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
-                          struct csv_cell *cut)
+                          struct table_cell *cut)
 {
     skip_blanks(reading, cursor);
     cut->line = cursor->line;
@@ -91,7 +91,7 @@ enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
 }
 
 enum status csv_cells_cut_all(struct reading *reading, const struct line *line,
-                              struct csv_cell *cells, const size_t *places,
+                              struct table_cell *cells, const size_t *places,
                               size_t count)
 {
     struct csv_cursor cursor = csv_cursor_at(line);

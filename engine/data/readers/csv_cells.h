@@ -12,15 +12,9 @@
 #include <stdint.h>
 
 #include "engine/data/dialect.h"
-#include "engine/data/encode.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/reading.h"
-
-struct csv_cell {
-    struct cell cell;
-    uint64_t line;   /* the line on which it begins */
-    uint64_t column; /* its column in the file, from 1 */
-};
+#include "engine/data/readers/table_row.h"
 
 struct csv_cursor { /* the rest of a record that is being split */
     char *at, *end;
@@ -37,13 +31,13 @@ struct csv_cursor csv_cursor_at(const struct line *line);
  *                     a quoted cell that is never closed ends with the line, text behind
  *                     a closing quote is dropped, and a quote elsewhere is text */
 enum status csv_cells_cut(struct reading *reading, struct csv_cursor *cursor,
-                          struct csv_cell *cut);
+                          struct table_cell *cut);
 
 /* Splits a record into its count cells. Cell i goes to cells[places[i]].
  *   ST_IMPORT_FAILED  the quotes violate RFC 4180, or there is another number of
  *                     cells */
 enum status csv_cells_cut_all(struct reading *reading, const struct line *line,
-                              struct csv_cell *cells, const size_t *places,
+                              struct table_cell *cells, const size_t *places,
                               size_t count);
 
 /* Finds a delimiter other than the declared one that would split the line into the

@@ -18,7 +18,7 @@ struct header {
     size_t cells, matches;
     /* The first cell whose name is not declared, and the first whose name occurred
      * before; column 0: there is none. */
-    struct csv_cell unknown, twice;
+    struct table_cell unknown, twice;
 };
 
 static void trim_end(struct cell *cell)
@@ -27,7 +27,7 @@ static void trim_end(struct cell *cell)
         cell->size--;
 }
 
-static void meet(struct header *header, struct csv_cell *cut)
+static void meet(struct header *header, struct table_cell *cut)
 {
     trim_end(&cut->cell);
     uint32_t place = string_index_find(header->names, cut->cell.text, cut->cell.size);
@@ -101,7 +101,7 @@ static enum status meet_all(struct header *header, const struct line *line)
 {
     struct csv_cursor cursor = csv_cursor_at(line);
     for (;; cursor.column++, cursor.at++) {
-        struct csv_cell cut = {0};
+        struct table_cell cut = {0};
         enum status status = csv_cells_cut(header->reading, &cursor, &cut);
         if (status != ST_OK)
             return status;

@@ -5,71 +5,14 @@
 #include "engine/data/readers/csv_plain.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/cell_text.h"
 #include "engine/data/decimal.h"
-#include "engine/data/readers/persons.h"
-
-enum status csv_plain_init(struct csv_plain *plain, const struct schema *schema,
-                           const struct encoder *encoders, const size_t *places,
-                           struct error *error)
-{
-    size_t features = 0;
-    *plain = (struct csv_plain){.schema = schema,
-                                .encoders = encoders,
-                                .cells = schema->column_count,
-                                .places = places};
-    size_t texts = schema_features(schema);
-    plain->offsets = calloc(schema->column_count, sizeof *plain->offsets);
-    plain->texts = calloc(schema->column_count, sizeof *plain->texts);
-    if (plain->offsets == NULL || plain->texts == NULL) {
-        csv_plain_fini(plain);
-        return error_set(error, ST_NO_MEMORY, "no memory for the columns");
-    }
-    for (size_t i = 0; i < schema->column_count; i++) {
-        const struct column *column = &schema->columns[i];
-        plain->offsets[i] = features;
-        if (schema_is_feature(column))
-            features += schema_column_features(column);
-        plain->texts[i] = texts;
-        texts += cell_text_floats(column->text_bytes);
-    }
-    return ST_OK;
-}
-
-void csv_plain_fini(struct csv_plain *plain)
-{
-    free(plain->offsets);
-    free(plain->texts);
-    *plain = (struct csv_plain){0};
-}
-
-enum status csv_plain_encode(const struct csv_plain *plain, size_t column, float *row,
-                             struct cell cell, struct error *error)
-{
-    const struct encoder *encoder = &plain->encoders[column];
-    enum status status =
-        encoder_features(encoder, row + plain->offsets[column], cell, error);
-    if (status == ST_OK && plain->schema->columns[column].text_bytes > 0)
-        encoder_text(encoder, row + plain->texts[column], cell);
-    return status;
-}
-
-enum status csv_target_encode(struct csv_target *target, enum task task,
-                              const struct encoder *encoder, struct cell cell,
-                              struct error *error)
-{
-    return task == TASK_REGRESSION
-               ? encoder_target(encoder, &target->value, cell, error)
-               : encoder_class(encoder, &target->class_index, cell, error);
-}
 
 struct record { /* the record being read */
-    const struct csv_plain *plain;
+    const struct table_row *row;
     float *features;
-    struct csv_target *target;
+    struct table_target *target;
     const char *end;
     bool decimal_comma;
     char delimiter, second_blank; /* dialect.h */
@@ -105,14 +48,13 @@ static const char *cell_end(const struct record *record, const char *text)
 /* Encodes the cell at *text as a cell of the column. *text is then the cell's end. */
 static bool read_cell(const struct record *record, size_t column, const char **text)
 {
-    const struct column *declared = &record->plain->schema->columns[column];
-    const struct encoder *encoder = &record->plain->encoders[column];
-    float *out = record->features + record->plain->offsets[column];
+    const struct table_row *row = record->row;
     double value;
-    if (encoder->is_plain_number) {
+    if (row->encoders[column].is_plain_number) {
         const char *behind = read_number(record, &value, *text);
         if (behind != NULL) {
-            *out = encode_column_value(declared, value);
+            record->features[row->offsets[column]] =
+                encode_column_value(&row->schema->columns[column], value);
             *text = behind;
             return true;
         }
@@ -120,21 +62,15 @@ static bool read_cell(const struct record *record, size_t column, const char **t
     struct cell cell = {.text = *text};
     *text = cell_end(record, *text);
     cell.size = (size_t)(*text - cell.text);
-    if (schema_is_feature(declared))
-        return csv_plain_encode(record->plain, column, record->features, cell, NULL) ==
-               ST_OK;
-    if (declared->kind == COLUMN_LABEL)
-        return csv_target_encode(record->target, record->plain->schema->task, encoder,
-                                 cell, NULL) == ST_OK;
-    return declared->kind == COLUMN_IGNORED ||
-           persons_read_id(&record->target->id, cell, NULL) == ST_OK;
+    return table_row_encode(row, column, record->features, record->target, cell,
+                            NULL) == ST_OK;
 }
 
 bool csv_plain_read(const struct csv_plain *plain, float *features,
-                    struct csv_target *target, const char *text, size_t size)
+                    struct table_target *target, const char *text, size_t size)
 {
-    const struct dialect dialect = plain->schema->dialect;
-    const struct record record = {plain,
+    const struct dialect dialect = plain->row->schema->dialect;
+    const struct record record = {plain->row,
                                   features,
                                   target,
                                   text + size,

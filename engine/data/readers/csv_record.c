@@ -53,19 +53,7 @@ static bool is_empty(const struct reading *reading, const struct line *line)
         return line->size == 0;
     if (schema->column_count == 1)
         return false;
-    for (size_t i = 0; i < line->size; i++) {
-        if (line->text[i] != ' ' && line->text[i] != second)
-            return false;
-    }
-    return true;
-}
-
-static void skip_byte_order_mark(struct line *line)
-{
-    if (line->size >= 3 && memcmp(line->text, "\xef\xbb\xbf", 3) == 0) {
-        line->text += 3;
-        line->size -= 3;
-    }
+    return line_is_blank(line, second);
 }
 
 enum status csv_record_next(struct reading *reading, struct lines *lines,
@@ -75,8 +63,7 @@ enum status csv_record_next(struct reading *reading, struct lines *lines,
         enum status status = take(reading, lines, record, more);
         if (status != ST_OK || !*more)
             return status;
-        if (record->line.number == 1)
-            skip_byte_order_mark(&record->line);
+        line_skip_mark(&record->line);
         if (!is_empty(reading, &record->line))
             return ST_OK;
     }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "engine/data/encode.h"
 #include "engine/data/readers/csv_cells.h"
 #include "engine/data/readers/csv_header.h"
 #include "engine/data/readers/csv_plain.h"
@@ -15,6 +14,7 @@
 #include "engine/data/readers/foreign.h"
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/reading.h"
+#include "engine/data/readers/table_row.h"
 
 enum { HEAD_SIZE = 64 }; /* first bytes by which a file of another kind is recognised */
 
@@ -22,8 +22,8 @@ struct csv_rows {
     struct schema schema; /* the caller's, but for the kinds of its columns */
     struct reading reading;
     struct lines *lines;
-    struct encoder *encoders; /* (columns) */
-    struct csv_cell *cells;   /* (columns) of the current record, in declared order */
+    struct table_row row;
+    struct table_cell *cells; /* (columns) of the current record, in declared order */
     size_t *places;           /* (columns) the declared column of each of the file's */
     struct csv_plain plain;
     bool header_due, stuck; /* stuck: nothing can be read after a fault */
@@ -49,18 +49,6 @@ static enum status copy_columns(struct csv_rows *rows, const struct schema *sche
     return ST_OK;
 }
 
-static enum status open_encoders(struct csv_rows *rows, struct error *error)
-{
-    const struct schema *schema = &rows->schema;
-    enum status status = ST_OK;
-    for (size_t i = 0; i < schema->column_count && status == ST_OK; i++) {
-        if (schema_is_feature(&schema->columns[i]))
-            status = encoder_init(&rows->encoders[i], &schema->columns[i], error);
-        rows->encoders[i].decimal_comma = schema->dialect.decimal_comma;
-    }
-    return status;
-}
-
 enum status csv_rows_open(struct csv_rows **out, const struct schema *schema,
                           struct error *error)
 {
@@ -73,17 +61,13 @@ enum status csv_rows_open(struct csv_rows **out, const struct schema *schema,
         .schema = &rows->schema, .error = &rows->reason, .predicts = true};
     rows->header_due = schema->header;
     rows->lines = lines_create(NULL);
-    rows->encoders = calloc(count, sizeof *rows->encoders);
     rows->cells = calloc(count, sizeof *rows->cells);
     rows->places = calloc(count, sizeof *rows->places);
-    if (rows->lines == NULL || rows->encoders == NULL || rows->cells == NULL ||
-        rows->places == NULL)
+    rows->plain = (struct csv_plain){&rows->row, count, rows->places};
+    if (rows->lines == NULL || rows->cells == NULL || rows->places == NULL)
         status = ST_NO_MEMORY;
     if (status == ST_OK)
-        status = open_encoders(rows, error);
-    if (status == ST_OK)
-        status = csv_plain_init(&rows->plain, &rows->schema, rows->encoders,
-                                rows->places, error);
+        status = table_row_init(&rows->row, &rows->schema, false, error);
     if (status != ST_OK) {
         csv_rows_close(rows);
         return error_set(error, status, "no memory to read rows");
@@ -96,11 +80,8 @@ void csv_rows_close(struct csv_rows *rows)
 {
     if (rows == NULL)
         return;
-    for (size_t i = 0; rows->encoders != NULL && i < rows->schema.column_count; i++)
-        encoder_fini(&rows->encoders[i]);
-    csv_plain_fini(&rows->plain);
+    table_row_fini(&rows->row);
     lines_destroy(rows->lines);
-    free(rows->encoders);
     free(rows->cells);
     free(rows->places);
     free(rows->schema.columns);
@@ -152,18 +133,16 @@ static enum status read_cells(struct csv_rows *rows, float *features,
 {
     struct reading *reading = &rows->reading;
     struct error reason = {0};
+    struct table_target target;
     enum status status =
         csv_cells_cut_all(reading, line, rows->cells, rows->places, rows->plain.cells);
     for (size_t i = 0; i < rows->plain.cells && status == ST_OK; i++) {
         size_t column = rows->places[i];
-        const struct csv_cell *cell = &rows->cells[column];
-        const struct column *declared = &rows->schema.columns[column];
-        if (!schema_is_feature(declared) ||
-            encoder_features(&rows->encoders[column],
-                             features + rows->plain.offsets[column], cell->cell,
-                             &reason) == ST_OK)
-            continue;
-        status = reading_refuse(reading, cell->line, cell->column, "%s", reason.text);
+        const struct table_cell *cell = &rows->cells[column];
+        if (table_row_encode(&rows->row, column, features, &target, cell->cell,
+                             &reason) != ST_OK)
+            status =
+                reading_refuse(reading, cell->line, cell->column, "%s", reason.text);
     }
     return status;
 }
@@ -171,7 +150,7 @@ static enum status read_cells(struct csv_rows *rows, float *features,
 static enum status read_row(struct csv_rows *rows, float *features,
                             const struct csv_record *record)
 {
-    struct csv_target target;
+    struct table_target target;
     struct reading *reading = &rows->reading;
     const struct line *line = &record->line;
     if (!rows->schema.header && reading->cells == 0)

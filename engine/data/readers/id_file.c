@@ -1,31 +1,16 @@
 #include "engine/data/readers/id_file.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "engine/data/readers/lines.h"
 #include "engine/data/readers/persons.h"
 
-static const char byte_order_mark[] = "\xef\xbb\xbf";
-
-/* Returns the text of a line, which may be an id. */
-static struct cell text_of(const struct line *line)
-{
-    struct cell cell = {.text = line->text, .size = line->size};
-    size_t mark = sizeof byte_order_mark - 1;
-    if (line->number == 1 && cell.size >= mark &&
-        memcmp(cell.text, byte_order_mark, mark) == 0) {
-        cell.text += mark;
-        cell.size -= mark;
-    }
-    return cell;
-}
-
-static enum status add_line(struct reading *reading, const struct line *line)
+static enum status add_line(struct reading *reading, struct line *line)
 {
     struct error reason = {0};
-    struct cell cell = text_of(line), id;
-    if (persons_read_id(&id, cell, &reason) != ST_OK)
+    struct cell id;
+    line_skip_mark(line);
+    if (persons_read_id(&id, (struct cell){line->text, line->size}, &reason) != ST_OK)
         return reading_refuse(reading, line->number, 0, "%s", reason.text);
     return persons_add(reading->persons, id, reading->error);
 }

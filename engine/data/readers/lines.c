@@ -31,6 +31,24 @@ struct lines {
     char buffer[BUFFER_SIZE];
 };
 
+void line_skip_mark(struct line *line)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t size = sizeof mark - 1;
+    if (line->number != 1 || line->size < size || memcmp(line->text, mark, size) != 0)
+        return;
+    line->text += size;
+    line->size -= size;
+}
+
+bool line_is_blank(const struct line *line, char blank)
+{
+    for (size_t i = 0; i < line->size; i++)
+        if (line->text[i] != ' ' && line->text[i] != blank)
+            return false;
+    return true;
+}
+
 struct lines *lines_create(struct source *source)
 {
     struct lines *lines = malloc(sizeof *lines);

@@ -25,6 +25,12 @@ struct line {
     uint64_t number; /* its first line in the file, from 1 */
 };
 
+/* Drops a byte order mark of UTF-8 with which the text begins. */
+void line_skip_mark(struct line *line);
+
+/* Returns whether the line has only spaces and the other blank. */
+bool line_is_blank(const struct line *line, char blank);
+
 /* The caller keeps the source; NULL: the text is fed. Returns NULL if there is no
  * memory. */
 struct lines *lines_create(struct source *source);
