@@ -6,8 +6,10 @@
 #include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/text_encoder_request.h"
 #include "api/requests/layer_request.h"
 #include "api/requests/start_request.h"
+#include "engine/nn/layers/text_encoder.h"
 #include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"
 
@@ -149,7 +151,7 @@ static void write_loss(struct json_writer *writer, const struct model_spec *mode
 }
 
 #define START_MEMBERS "weights", "trainable", "fresh"
-static const char *const members_of[PRESETS][12] = {
+static const char *const members_of[PRESETS][16] = {
     [PRESET_NONE] = {"input", "layers", "loss", "init_seed", START_MEMBERS},
     [PRESET_LINEAR] = {"preset", "loss", "init_seed", START_MEMBERS},
     [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "loss", "init_seed",
@@ -161,6 +163,12 @@ static const char *const members_of[PRESETS][12] = {
     [PRESET_RESNET34_GN] = {"preset", "groups", "input", "loss", "init_seed",
                             START_MEMBERS},
     [PRESET_SCATTER] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
+    [PRESET_BERT] = {"preset", TEXT_ENCODER_MEMBERS, TEXT_ENCODER_SEPARATOR, "loss",
+                     "init_seed", START_MEMBERS},
+    [PRESET_ROBERTA] = {"preset", TEXT_ENCODER_MEMBERS, "loss", "init_seed",
+                        START_MEMBERS},
+    [PRESET_DISTILBERT] = {"preset", TEXT_ENCODER_MEMBERS, "loss", "init_seed",
+                           START_MEMBERS},
 };
 
 const char *const *model_request_members(enum preset preset)
@@ -187,10 +195,11 @@ void model_request_read(struct model_spec *model, bool *has_loss,
                         const struct json_node *node)
 {
     struct json_node preset = json_member(node, "preset");
-    json_read_object(*node,
-                     (const char *const[]){"preset", "hidden", "activation", "bias",
-                                           "groups", "input", "layers", "loss",
-                                           "init_seed", START_MEMBERS, NULL});
+    json_read_object(
+        *node, (const char *const[]){"preset", "hidden", "activation", "bias", "groups",
+                                     "input", "layers", "loss", "init_seed",
+                                     TEXT_ENCODER_MEMBERS, TEXT_ENCODER_SEPARATOR,
+                                     START_MEMBERS, NULL});
     read_common(model, has_loss, node);
     if (json_present(preset)) {
         if (!read_preset(&model->preset, preset))
@@ -208,6 +217,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         read_mlp(model, node);
     else if (is_resnet(model->preset))
         read_resnet(model, node);
+    else if (preset_is_text_encoder(model->preset))
+        text_encoder_request_read(model, node);
     else
         model->bias = true;
 }
@@ -232,6 +243,8 @@ static void write_preset(struct json_writer *writer, const struct model_spec *mo
     json_write_text(writer, "preset", preset_names[model->preset]);
     if (is_resnet(model->preset))
         json_write_count(writer, "groups", model->groups);
+    if (preset_is_text_encoder(model->preset))
+        text_encoder_request_write(writer, model);
     if (model->preset != PRESET_MLP)
         return;
     json_write_array(writer, "hidden");
@@ -286,10 +299,33 @@ static void take_input(struct model_spec *model, const struct schema *schema)
         model->input = (struct model_input){schema->shape[0], schema->shape[1], 1};
 }
 
+/* Returns whether the records are ids of tokens, which are stored as they are. */
+static bool holds_ids(const struct schema *schema)
+{
+    return schema->shape_count == 1 && schema->scale == 1;
+}
+
+/* Checks whether the records are texts for the model, if it is an encoder. */
+static enum status check_texts(const struct model_spec *model,
+                               const struct schema *schema, struct error *error)
+{
+    if (!preset_is_text_encoder(model->preset))
+        return ST_OK;
+    if (!holds_ids(schema))
+        return error_set_at(error, ST_INVALID, "/model/preset",
+                            "%s reads texts: a record must be a list of ids, of the "
+                            "shape [tokens] and the scale 1",
+                            preset_names[model->preset]);
+    return text_encoder_check(model, schema_features(schema), error);
+}
+
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error)
 {
     enum status status = choose_loss(model, has_loss, schema, error);
+    if (status != ST_OK)
+        return status;
+    status = check_texts(model, schema, error);
     if (status != ST_OK)
         return status;
     take_input(model, schema);
@@ -329,6 +365,8 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
             read_mlp(&read, &root);
         if (is_resnet(read.preset))
             read_resnet(&read, &root);
+        if (preset_is_text_encoder(read.preset))
+            text_encoder_request_read(&read, &root);
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);

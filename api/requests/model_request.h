@@ -8,6 +8,8 @@
  *   {"preset":"cnn_mnist" or another one for images,"input"?,"loss"?,"init_seed"?}
  *   {"preset":"resnet18_gn" or "resnet34_gn","groups"?:32,"input"?,"loss"?,
  *    "init_seed"?}
+ *   {"preset":"bert" or another encoder of texts,SIZE?... (text_encoder_request.h),"loss"?,
+ *    "init_seed"?}
  *   {"input"?,"layers":[...],"loss"?,"init_seed"?}
  *
  * "input" is {"shape":[height, width, channels]}, the way in which a record is read as
@@ -40,7 +42,8 @@ void model_request_write(struct json_writer *writer, const char *name,
  * softmax cross-entropy), takes the input from the schema if a layer needs an image and
  * none was named, and expands a preset. Whether the layers fit the data is checked when
  * the model is compiled.
- *   ST_INVALID  the loss does not suit the task */
+ *   ST_INVALID  the loss does not suit the task; or the model reads texts, and the
+ *               records are none, or longer than its positions */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 

@@ -7,6 +7,7 @@
 
 #include "api/json/json_schema.h"
 #include "api/limits.h"
+#include "api/requests/text_encoder_request.h"
 #include "api/requests/model_request.h"
 #include "api/requests/start_request.h"
 #include "base/check.h"
@@ -274,6 +275,8 @@ void model_schema_write(struct json_writer *writer, const struct model_spec *mod
     json_schema_object(writer, NULL);
     for (; *names != NULL; names++) {
         size_t i = 0;
+        if (text_encoder_schema_write(writer, *names, model))
+            continue;
         while (strcmp(members[i].name, *names) != 0)
             CHECK(++i < sizeof members / sizeof *members);
         members[i].write(writer, model);

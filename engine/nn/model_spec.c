@@ -52,7 +52,8 @@ bool model_spec_reads_image(const struct model_spec *model)
     for (size_t i = 0; i < model->layer_count; i++)
         if (model->layers[i].kind->reads_image)
             return true;
-    return model->preset >= PRESET_CNN_MNIST; /* or the layers of its preset will */
+    /* or the layers of its preset will */
+    return model->preset >= PRESET_CNN_MNIST && model->preset <= PRESET_SCATTER;
 }
 
 static const char *const loss_names[] = {[LOSS_SOFTMAX_CROSS_ENTROPY] =

@@ -26,9 +26,12 @@ enum preset {
     PRESET_CNN_CIFAR,
     PRESET_RESNET18_GN, /* layers/resnet.h */
     PRESET_RESNET34_GN,
-    PRESET_SCATTER
+    PRESET_SCATTER,
+    PRESET_BERT, /* layers/text_encoder.h */
+    PRESET_ROBERTA,
+    PRESET_DISTILBERT
 };
-enum { PRESETS = PRESET_SCATTER + 1 };
+enum { PRESETS = PRESET_DISTILBERT + 1 };
 
 enum {
     MODEL_LAYERS_MAX = 1024,
@@ -88,6 +91,18 @@ struct model_input {
     uint32_t height, width, channels;
 };
 
+/* The sizes of an encoder of texts. */
+struct text_encoder {
+    uint32_t blocks;
+    uint32_t width;                 /* of a token's row; heads divides it */
+    uint32_t heads;                 /* of each attention */
+    uint32_t intermediate;          /* width between the two dense layers of a block */
+    uint32_t vocabulary, positions; /* rows of the tables of tokens and positions */
+    uint32_t
+        separator; /* the id behind which the token type is 1, if there are types */
+    bool mean;     /* the classifier reads the mean of the tokens, not the first one */
+};
+
 struct model_spec {
     enum preset preset; /* the preset of the request; the layers are always filled in */
     size_t hidden_count;
@@ -95,6 +110,7 @@ struct model_spec {
     const struct layer_kind *activation; /* mlp's */
     bool bias;                           /* mlp's */
     uint32_t groups;                     /* resnet18_gn's and resnet34_gn's */
+    struct text_encoder text_encoder;    /* bert's, roberta's and distilbert's */
     struct model_input input;
     size_t layer_count;        /* at any depth */
     struct layer_spec *layers; /* (layer_count) */

@@ -43,7 +43,7 @@ function modelForm(spec) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !start.includes(name)));
   const [trainable, trained] = chosen(spec.trainable, '');
   const [fresh, anew] = chosen(spec.fresh, '');
-  const known = spec.preset && !spec.input;
+  const known = spec.preset && !spec.input && !spec.blocks; // the sizes of an encoder are written as JSON
   return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
     activation: text(spec.activation), bias: text(spec.bias), groups: text(spec.groups),
     loss: spec.loss?.huber ? 'huber' : text(spec.loss), huber: text(spec.loss?.huber?.delta),

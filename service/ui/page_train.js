@@ -298,7 +298,7 @@ class Page {
   presetFields() {
     const {form, errors} = this;
     if (form.preset === WRITTEN)
-      return field({id: '/model', label: 'The model, as JSON', hint: 'As the API takes it: {"layers": [{"type": "dense", "out": 10}]}.', within: true, errors,
+      return field({id: '/model', label: 'The model, as JSON', hint: 'As the API takes it: {"layers": [{"type": "dense", "out": 10}]}, or {"preset": "bert"} with its sizes.', within: true, errors,
         control: area({id: '/model', value: form.written, within: true, errors, changed: (value) => this.set('written', value)})});
     if (form.preset.startsWith('resnet')) return this.text('/model/groups', 'groups', 'Groups', 'Of each group norm; a divisor of 64.', '32');
     if (form.preset !== 'mlp') return nothing;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/nn/layers/text_encoder.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/layers/resnet.h"
 
@@ -25,8 +26,23 @@ static void name_resnet(struct model_spec *model)
     free(own);
 }
 
+/* The layers of an encoder are those of its sizes, if the list is the preset's. */
+static void name_encoder(struct model_spec *model)
+{
+    size_t count = text_encoder_layers(model, 1, NULL);
+    struct layer_spec *named = calloc(count, sizeof *named);
+    CHECK(named != NULL);
+    text_encoder_layers(model, 1, named);
+    for (size_t i = 0; i < count && count == model->layer_count; i++)
+        memcpy(model->layers[i].public_name, named[i].public_name,
+               sizeof named[i].public_name);
+    free(named);
+}
+
 void preset_name_layers(struct model_spec *model)
 {
+    if (preset_is_text_encoder(model->preset))
+        name_encoder(model);
     if (model->preset == PRESET_RESNET18_GN || model->preset == PRESET_RESNET34_GN)
         name_resnet(model);
 }
@@ -137,9 +153,16 @@ static void expand_scatter(struct model_spec *model, uint32_t outputs)
     memcpy(model->layers, layers, sizeof layers);
 }
 
+static void expand_encoder(struct model_spec *model, uint32_t outputs)
+{
+    model_spec_set_layers(model, text_encoder_layers(model, outputs, NULL));
+    text_encoder_layers(model, outputs, model->layers);
+}
+
 enum trainable_kind preset_trainable(enum preset preset)
 {
-    return preset == PRESET_SCATTER ? TRAINABLE_HEAD : TRAINABLE_ALL;
+    return preset == PRESET_SCATTER || preset_is_text_encoder(preset) ? TRAINABLE_HEAD
+                                                                      : TRAINABLE_ALL;
 }
 
 void preset_expand(struct model_spec *model, uint32_t outputs)
@@ -156,6 +179,9 @@ void preset_expand(struct model_spec *model, uint32_t outputs)
     case PRESET_RESNET18_GN:
     case PRESET_RESNET34_GN: expand_resnet(model, outputs); break;
     case PRESET_SCATTER: expand_scatter(model, outputs); break;
+    case PRESET_BERT:
+    case PRESET_ROBERTA:
+    case PRESET_DISTILBERT: expand_encoder(model, outputs); break;
     }
 }
 
@@ -167,4 +193,7 @@ const char *const preset_names[] = {[PRESET_NONE] = "",
                                     [PRESET_RESNET18_GN] = "resnet18_gn",
                                     [PRESET_RESNET34_GN] = "resnet34_gn",
                                     [PRESET_SCATTER] = "scatter",
+                                    [PRESET_BERT] = "bert",
+                                    [PRESET_ROBERTA] = "roberta",
+                                    [PRESET_DISTILBERT] = "distilbert",
                                     NULL};

@@ -20,8 +20,8 @@ extern const struct layer_kind *const preset_activation;
 /* Returns which layers of the preset a job trains unless it says otherwise. */
 enum trainable_kind preset_trainable(enum preset preset);
 
-/* Fills in the layers of model from its preset, hidden, activation, bias, groups and
- * input. The last layer is a dense layer of outputs. A model without a preset is not
+/* Fills in the layers of model from its preset, hidden, activation, bias, groups,
+ * encoder and input. The last layer is a dense layer of outputs. A model without a preset is not
  * changed. */
 void preset_expand(struct model_spec *model, uint32_t outputs);
 

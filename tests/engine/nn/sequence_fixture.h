@@ -1,12 +1,13 @@
 /*
- * sequence_fixture.h - models of tokens with the layers and names of three public
- * dialects, whose head is trained, and their networks. Include after tests/expect.h.
+ * sequence_fixture.h - models of tokens, whose head is trained, and their networks.
+ * Include after tests/expect.h.
  */
 #ifndef TESTS_ENGINE_NN_SEQUENCE_FIXTURE_H
 #define TESTS_ENGINE_NN_SEQUENCE_FIXTURE_H
 
 #include <string.h>
 
+#include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/workspace.h"
 
@@ -34,101 +35,15 @@ static inline void add_dense(struct list *list, const char *name, uint32_t out)
     add(list, &layer_dense, name)->out = out;
 }
 
-static inline void add_norm(struct list *list, const char *name, double epsilon)
+static inline void make_model(struct list *list, enum preset preset,
+                              const struct text_encoder *sizes, uint32_t outputs)
 {
-    add(list, &layer_layer_norm, name)->epsilon = epsilon;
-}
-
-/* The names that a dialect gives to the tensors of its blocks, after "PREFIX.layer.N.",
- * and the numbers in which dialects differ. */
-struct dialect {
-    const char *file, *prefix, *block;
-    const char *query, *key, *value, *out, *first_norm, *inner, *outer, *last_norm;
-    const char *pooler, *classifier;
-    const struct layer_kind *pooled;
-    uint32_t types, offset, separator;
-    double epsilon;
-};
-
-static const struct dialect dialects[] = {
-    {"bert", "bert.embeddings", "bert.encoder.layer", "attention.self.query",
-     "attention.self.key", "attention.self.value", "attention.output.dense",
-     "attention.output.LayerNorm", "intermediate.dense", "output.dense",
-     "output.LayerNorm", "bert.pooler.dense", "classifier", &layer_tanh, 2, 0, 3,
-     1e-12},
-    {"roberta", "roberta.embeddings", "roberta.encoder.layer", "attention.self.query",
-     "attention.self.key", "attention.self.value", "attention.output.dense",
-     "attention.output.LayerNorm", "intermediate.dense", "output.dense",
-     "output.LayerNorm", "classifier.dense", "classifier.out_proj", &layer_tanh, 1, 2,
-     2, 1e-5},
-    {"distilbert", "distilbert.embeddings", "distilbert.transformer.layer",
-     "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
-     "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm", "pre_classifier",
-     "classifier", &layer_relu, 0, 0, 3, 1e-12},
-};
-
-struct sizes {
-    uint32_t hidden, layers, heads, inner, vocabulary, positions, classes;
-};
-
-static const char *name_of(const char *prefix, const char *part)
-{
-    static char name[LAYER_NAME_SIZE];
-    snprintf(name, sizeof name, "%s.%s", prefix, part);
-    return name;
-}
-
-static inline void add_embeddings(struct list *list, const struct dialect *d,
-                                  const struct sizes *sizes)
-{
-    struct layer_spec *layer =
-        add(list, &layer_embedding, name_of(d->prefix, "word_embeddings"));
-    layer->rows = sizes->vocabulary;
-    layer->out = sizes->hidden;
-    layer = add(list, &layer_position, name_of(d->prefix, "position_embeddings"));
-    layer->rows = sizes->positions;
-    layer->offset = d->offset;
-    if (d->types > 0) {
-        layer =
-            add(list, &layer_token_type, name_of(d->prefix, "token_type_embeddings"));
-        layer->rows = d->types;
-        layer->separator = d->separator;
-    }
-    add_norm(list, name_of(d->prefix, "LayerNorm"), d->epsilon);
-}
-
-static inline void add_block(struct list *list, const struct dialect *d,
-                             const struct sizes *sizes, unsigned index)
-{
-    char block[LAYER_NAME_SIZE];
-    snprintf(block, sizeof block, "%s.%u", d->block, index);
-    add(list, &layer_residual, "")->body = 5;
-    struct layer_spec *attention = add(list, &layer_attention, "");
-    attention->groups = sizes->heads;
-    attention->body = attention->shortcut = attention->third = 1;
-    add_dense(list, name_of(block, d->query), sizes->hidden);
-    add_dense(list, name_of(block, d->key), sizes->hidden);
-    add_dense(list, name_of(block, d->value), sizes->hidden);
-    add_dense(list, name_of(block, d->out), sizes->hidden);
-    add_norm(list, name_of(block, d->first_norm), d->epsilon);
-    add(list, &layer_residual, "")->body = 3;
-    add_dense(list, name_of(block, d->inner), sizes->inner);
-    add(list, &layer_gelu, "");
-    add_dense(list, name_of(block, d->outer), sizes->hidden);
-    add_norm(list, name_of(block, d->last_norm), d->epsilon);
-}
-
-static inline void make_model(struct list *list, const struct dialect *d,
-                              const struct sizes *sizes)
-{
-    *list = (struct list){0};
-    add_embeddings(list, d, sizes);
-    for (unsigned k = 0; k < sizes->layers; k++)
-        add_block(list, d, sizes, k);
-    add(list, &layer_take, "");
-    add_dense(list, d->pooler, sizes->hidden);
-    add(list, d->pooled, "");
-    add_dense(list, d->classifier, sizes->classes);
+    struct model_spec model = {.preset = preset, .text_encoder = *sizes};
+    preset_expand(&model, outputs);
+    assert_true(model.layer_count <= LIST_MAX);
+    memcpy(list->layers, model.layers, model.layer_count * sizeof *list->layers);
+    list->count = model.layer_count;
+    model_spec_fini(&model);
 }
 
 /* --- networks --- */

@@ -1096,16 +1096,31 @@ class ModelPreset(TypedDict):
     three channels and ten classes they have 11,181,642 and 21,289,802 parameters. scatter, a linear
     model of the scattering transform of images of 8 to 256 pixels a side, which four divides:
     scatter, with the centre .45 for three channels and 0 otherwise; group_norm 27; flatten; dense.
-    It trains its head, the last layer, unless `trainable` says otherwise."""
+    It trains its head, the last layer, unless `trainable` says otherwise. bert, roberta and
+    distilbert: the public encoders of texts, with the classifier of their files on the first token,
+    or a dense layer on the mean of the tokens (`take`). The defaults of the sizes are those of
+    bert-base-uncased, roberta-base and distilbert-base-uncased. The records are lists of ids: of
+    the shape [tokens] and the scale 1, with -1 behind the last id. The tensors have the names of
+    the public files. These presets train their head, the last layer, unless `trainable` says
+    otherwise; a file that has no such layer needs it in `fresh`."""
 
     preset: Literal[
-        "linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn", "scatter"
+        "linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn", "scatter", "bert",
+        "roberta", "distilbert"
     ]
     hidden: NotRequired[list[int]]
     activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
     bias: NotRequired[bool]
     groups: NotRequired[int]
     input: NotRequired[Input]
+    blocks: NotRequired[int]
+    width: NotRequired[int]
+    heads: NotRequired[int]
+    intermediate: NotRequired[int]
+    vocabulary: NotRequired[int]
+    positions: NotRequired[int]
+    take: NotRequired[Literal["first", "mean"]]
+    separator: NotRequired[int]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
     weights: NotRequired[Weights]

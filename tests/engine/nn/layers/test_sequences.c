@@ -13,15 +13,15 @@
 
 /* --- one record among others --- */
 
-static const struct sizes small = {.hidden = 24,
-                                   .layers = 2,
-                                   .heads = 3,
-                                   .inner = 40,
-                                   .vocabulary = 50,
-                                   .positions = 90,
-                                   .classes = 4};
+static const struct text_encoder small = {.blocks = 2,
+                                          .width = 24,
+                                          .heads = 3,
+                                          .intermediate = 40,
+                                          .vocabulary = 50,
+                                          .positions = 90,
+                                          .separator = 3};
 
-enum { SHORT = 21, LONG = 42, RECORDS = 11 };
+enum { SHORT = 21, LONG = 42, RECORDS = 11, CLASSES = 4 };
 
 static float id_at(size_t record, size_t t)
 {
@@ -43,12 +43,11 @@ static void put_own(struct run *run, size_t row, size_t record)
 
 static void make_small(struct run *run, uint32_t positions, bool takes_mean)
 {
+    struct text_encoder sizes = small;
     struct list list;
-    make_model(&list, &dialects[0], &small);
-    for (size_t l = 0; l < list.count; l++)
-        if (takes_mean && list.layers[l].kind == &layer_take)
-            list.layers[l].kind = &layer_take_mean;
-    run_init(run, &list, positions, small.classes);
+    sizes.mean = takes_mean;
+    make_model(&list, PRESET_BERT, &sizes, CLASSES);
+    run_init(run, &list, positions, CLASSES);
     network_init(run->network, run->theta, 5);
 }
 
