@@ -62,7 +62,7 @@ enum status network_check_differences(const struct network *network,
         const char *what = without_rule(&network->nodes[i]);
         if (what != NULL)
             return error_set_at(error, ST_INVALID, "/model",
-                                "a %s has no rule for differences of gradients", what);
+                                "no rule covers differences of gradients of %s", what);
     }
     return ST_OK;
 }

@@ -125,7 +125,10 @@ bool builder_may_overwrite(const struct builder *builder)
 
 struct node *builder_node_over(struct builder *builder, const struct node_kind *kind)
 {
-    if (!builder_may_overwrite(builder))
+    bool has_gradient = builder->network->values[builder->view.value].has_gradient;
+    bool trains = kind->weights != NULL && !next_choice(builder).frozen;
+
+    if (!builder_may_overwrite(builder) || (trains && !has_gradient))
         return builder_node(builder, kind, builder_width(builder));
     struct node *node = append(builder, kind);
     node->to = node->from;

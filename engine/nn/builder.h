@@ -73,7 +73,8 @@ struct weight_layer *builder_weights(struct builder *builder, struct node *node,
 bool builder_may_overwrite(const struct builder *builder);
 
 /* Appends a node that overwrites the current value if that is allowed; else it writes
- * to a new value of the same width. */
+ * to a new value of the same width. A node with trained parameters does not overwrite a
+ * value without a gradient. */
 struct node *builder_node_over(struct builder *builder, const struct node_kind *kind);
 
 /* Records come channel by channel. builder_interleave makes the current value channels

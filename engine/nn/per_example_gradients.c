@@ -21,8 +21,8 @@ static void add_four(float *restrict block, const float *from, size_t stride,
 }
 
 VECTOR_CLONES
-static void add_one(float *restrict block, const float *from, float clip_factor,
-                    size_t count)
+void per_example_gradients_add(float *restrict block, const float *restrict from,
+                               float clip_factor, size_t count)
 {
     for (size_t j = 0; j < count; j++)
         block[j] += clip_factor * from[j];
@@ -38,7 +38,8 @@ static void sum_columns(const struct per_example_gradients *gradients, size_t fi
     for (; i + TOGETHER <= gradients->rows.count; i += TOGETHER)
         add_four(block, from + i * stride, stride, gradients->clip_factors + i, count);
     for (; i < gradients->rows.count; i++)
-        add_one(block, from + i * stride, gradients->clip_factors[i], count);
+        per_example_gradients_add(block, from + i * stride, gradients->clip_factors[i],
+                                  count);
 }
 
 void per_example_gradients_sum(const struct per_example_gradients *gradients,

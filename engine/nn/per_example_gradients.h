@@ -23,4 +23,8 @@ struct per_example_gradients {
 void per_example_gradients_sum(const struct per_example_gradients *gradients,
                                struct row_span span, float *block);
 
+/* block (count) += clip_factor * from. block and from do not overlap. */
+void per_example_gradients_add(float *block, const float *from, float clip_factor,
+                               size_t count);
+
 #endif

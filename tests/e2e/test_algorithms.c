@@ -239,8 +239,11 @@ static void value_clipping_takes_certified_families_alone(void **state)
     } cases[] = {
         {"{'preset':'linear','loss':'poisson'}", "/model/loss"},
         {"{'preset':'linear','loss':'contrastive'}", "/model/loss"},
-        {"{'layers':[{'type':'lstm'},{'type':'dense','out':10}]}",
+        {"{'layers':[{'type':'gru'},{'type':'dense','out':10}]}",
          "/model/layers/0/type"},
+        {"{'layers':[{'type':'embedding','vocabulary':9,'out':4},"
+         "{'type':'take','position':'last'},{'type':'dense','out':10}]}",
+         "/algorithm/name"},
         {"{'layers':[{'type':'attention'},{'type':'dense','out':10}]}",
          "/model/layers/0/heads"},
         {"{'layers':[{'type':'embedding','vocabulary':9,'out':4},{'type':'attention',"

@@ -196,6 +196,10 @@ MODELS = [
     ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8}, attention(4, 12, 12, 12),
                       {"type": "token_type", "types": 1, "separator": 0},
                       {"type": "take", "position": "mean"}, dense(3)) | {"trainable": "head"}),
+    ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8},
+                      {"type": "position", "positions": 12}, "tanh", dense(6),
+                      {"type": "token_type", "types": 2, "separator": 4},
+                      {"type": "take", "position": "last"}, dense(3))),
 ]
 
 

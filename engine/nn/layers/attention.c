@@ -236,6 +236,7 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
                               ends.width);
     builder->view.value = ends.values[0];
     struct node *node = builder_node(builder, &attention_node, builder_width(builder));
+    node->name = spec->kind->name; /* and not that of the last layer of a branch */
     node->other = ends.values[1];
     node->third = ends.values[2];
     for (size_t k = 0; k < 3; k++)

@@ -3,7 +3,10 @@
  *   y_t = W[id_t]   for the tokens of the record, 0 behind its end
  *
  * It begins a model of sequences: the record is a vector of ids (sequence.h). An id that
- * is not below `vocabulary` has a row of zeros. */
+ * is not below `vocabulary` has a row of zeros.
+ *
+ * The gradient of row v is the sum of the gradients at the tokens whose id is v, in the
+ * order of their positions. It is stored in the slot of the first of them (table.h). */
 #include <string.h>
 
 #include "engine/nn/layers/registry.h"
@@ -29,6 +32,42 @@ static void forward(const struct node_work *work)
 
     for (size_t i = 0; i < y.count; i++)
         look_up(work, y.data + i * y.stride, ids.data + i * ids.stride, positions);
+}
+
+/* place[v] = 1 + the position of the first token whose id is v, while a record's
+ * gradient is formed. */
+static void form(const struct node_work *work, size_t i, float *place, const float *b,
+                 const float *ids)
+{
+    const struct table *table = node_of(work)->plan;
+    struct table_gradient gradient = table_gradient_begin(work, i);
+    size_t length = sequence_length(ids, gradient.slots);
+
+    for (size_t t = 0; t < length; t++) {
+        if (ids[t] >= (float)table->rows.outputs)
+            continue;
+        size_t id = (size_t)ids[t];
+        if (place[id] == 0.0F)
+            place[id] = (float)(t + 1);
+        table_gradient_add(&gradient, (size_t)place[id] - 1, id, b + t * table->width);
+    }
+    for (size_t t = 0; t < length; t++)
+        if (ids[t] < (float)table->rows.outputs)
+            place[(size_t)ids[t]] = 0.0F;
+}
+
+static void backward(const struct node_work *work)
+{
+    const struct table *table = node_of(work)->plan;
+    struct rows ids = sequence_ids(work), b = gradients_of(work, node_of(work)->to);
+    float *place = work->workspace->node_scratch;
+
+    if (layer_of(work)->frozen)
+        return;
+    memset(place, 0, table->rows.outputs * sizeof *place);
+    for (size_t i = 0; i < b.count; i++)
+        form(work, i, place, b.data + i * b.stride, ids.data + i * ids.stride);
+    reset_clip_factors(work);
 }
 
 /* The ids behind the end look up row 0, which the mask then removes. */
@@ -57,7 +96,9 @@ static void onnx(const struct translation *t)
 static const struct node_kind embedding_node = {.plan_size = sizeof(struct table),
                                                 .weights = &table_weights,
                                                 .reads_record = true,
+                                                .scratch = table_scratch,
                                                 .forward = forward,
+                                                .backward = backward,
                                                 .onnx = onnx};
 
 static enum status check(const struct builder *builder, const struct layer_spec *spec)
@@ -90,7 +131,7 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
                                   .interleaved = true,
                                   .tokens = true};
     table_build(builder, builder_node(builder, &embedding_node, positions * spec->out),
-                spec, spec->out);
+                spec, (struct table){.width = spec->out, .slots = positions});
     return ST_OK;
 }
 

@@ -1,5 +1,6 @@
 /* A position layer adds a row of a table to each position: y_t = x_t + W[t + offset].
- * RoBERTa's tables begin with two unused rows, so its offset is 2. */
+ * RoBERTa's tables begin with two unused rows, so its offset is 2. Each row has one
+ * position, so the gradients at the positions are those of the rows. */
 #include "engine/nn/layers/registry.h"
 #include "engine/nn/layers/sequence.h"
 #include "engine/nn/layers/table.h"
@@ -9,6 +10,19 @@ static void forward(const struct node_work *work)
     const struct table *table = node_of(work)->plan;
     rows_add(table_output(work), table_row(work, table->first),
              width_of(work, node_of(work)->to));
+}
+
+static void form(const struct table *table, const struct table_gradient *gradient,
+                 const float *b, const float *ids, size_t positions)
+{
+    (void)ids;
+    for (size_t t = 0; t < positions; t++)
+        table_gradient_add(gradient, t, t + table->first, b + t * table->width);
+}
+
+static void backward(const struct node_work *work)
+{
+    table_backward_sum(work, form);
 }
 
 static void onnx(const struct translation *t)
@@ -26,7 +40,9 @@ static void onnx(const struct translation *t)
 
 static const struct node_kind position_node = {.plan_size = sizeof(struct table),
                                                .weights = &table_weights,
+                                               .scratch = table_scratch,
                                                .forward = forward,
+                                               .backward = backward,
                                                .onnx = onnx};
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)
@@ -38,7 +54,7 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
                               "must be at least the %zu tokens of a record and the "
                               "offset of %u",
                               positions, spec->offset);
-    return table_build_sum(builder, &position_node, spec, spec->offset);
+    return table_build_sum(builder, &position_node, spec, positions, spec->offset);
 }
 
 static const struct layer_member members[] = {

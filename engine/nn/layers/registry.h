@@ -42,6 +42,7 @@
     ROW(token_type)                                                                    \
     ROW(attention)                                                                     \
     ROW(take)                                                                          \
+    ROW(take_last)                                                                     \
     ROW(take_mean)
 
 #define LAYER_DECLARE(name) extern const struct layer_kind layer_##name;

@@ -1,5 +1,6 @@
 /* Take makes one vector of a sequence: the first position, which BERT's classifier reads,
- * or the mean of the tokens of the record. */
+ * the last token of the record, at which an LSTM has read all of them, or the mean of
+ * the tokens. A record without tokens has no last token and no mean: both are zeros. */
 #include <string.h>
 
 #include "engine/nn/layers/registry.h"
@@ -21,7 +22,62 @@ static void first_forward(const struct node_work *work)
                plan->width * sizeof *y.data);
 }
 
-/* A record without tokens has a mean of zeros. */
+/* Zeros the gradients of all positions of the records, and returns them. */
+static struct rows cleared(const struct node_work *work)
+{
+    struct rows dx = gradients_of(work, node_of(work)->from);
+    memset(dx.data, 0, dx.count * dx.stride * sizeof *dx.data);
+    return dx;
+}
+
+static void first_backward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct plan *plan = node->plan;
+    struct rows dy = gradients_of(work, node->to), dx = cleared(work);
+
+    for (size_t i = 0; i < dx.count; i++)
+        memcpy(dx.data + i * dx.stride, dy.data + i * dy.stride,
+               plan->width * sizeof *dx.data);
+}
+
+static size_t length_of(const struct node_work *work, struct rows ids, size_t i)
+{
+    const struct plan *plan = node_of(work)->plan;
+    return sequence_length(ids.data + i * ids.stride, plan->positions);
+}
+
+static void last_forward(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    const struct plan *plan = node->plan;
+    struct rows y = activations_of(work, node->to),
+                x = activations_of(work, node->from), ids = sequence_ids(work);
+
+    for (size_t i = 0; i < y.count; i++) {
+        size_t length = length_of(work, ids, i);
+        float *to = y.data + i * y.stride;
+        memset(to, 0, plan->width * sizeof *to);
+        if (length > 0)
+            memcpy(to, x.data + i * x.stride + (length - 1) * plan->width,
+                   plan->width * sizeof *to);
+    }
+}
+
+static void last_backward(const struct node_work *work)
+{
+    const struct plan *plan = node_of(work)->plan;
+    struct rows dy = gradients_of(work, node_of(work)->to), ids = sequence_ids(work),
+                dx = cleared(work);
+
+    for (size_t i = 0; i < dx.count; i++) {
+        size_t length = length_of(work, ids, i);
+        if (length > 0)
+            memcpy(dx.data + i * dx.stride + (length - 1) * plan->width,
+                   dy.data + i * dy.stride, plan->width * sizeof *dx.data);
+    }
+}
+
 static void mean_forward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
@@ -31,7 +87,7 @@ static void mean_forward(const struct node_work *work)
     size_t width = plan->width;
 
     for (size_t i = 0; i < y.count; i++) {
-        size_t length = sequence_length(ids.data + i * ids.stride, plan->positions);
+        size_t length = length_of(work, ids, i);
         float *to = y.data + i * y.stride;
         memset(to, 0, width * sizeof *to);
         for (size_t t = 0; t < length; t++)
@@ -39,6 +95,22 @@ static void mean_forward(const struct node_work *work)
                      width);
         for (size_t j = 0; j < width && length > 0; j++)
             to[j] /= (float)length;
+    }
+}
+
+static void mean_backward(const struct node_work *work)
+{
+    const struct plan *plan = node_of(work)->plan;
+    struct rows dy = gradients_of(work, node_of(work)->to), ids = sequence_ids(work),
+                dx = cleared(work);
+
+    for (size_t i = 0; i < dx.count; i++) {
+        size_t length = length_of(work, ids, i);
+        const float *b = dy.data + i * dy.stride;
+        float *to = dx.data + i * dx.stride;
+        for (size_t t = 0; t < length; t++)
+            for (size_t j = 0; j < plan->width; j++)
+                to[t * plan->width + j] = b[j] / (float)length;
     }
 }
 
@@ -63,6 +135,29 @@ static const char *summed(const struct translation *t, const char *name)
     return sum;
 }
 
+/* The position of the last token is the one whose place, counted from 1, is the
+ * length. */
+static void last_onnx(const struct translation *t)
+{
+    const struct plan *plan = t->node->plan;
+    const int64_t count = (int64_t)plan->positions, shape[] = {0, 1, count},
+                  lengths[] = {-1, 1};
+    float places[MODEL_TOKENS_MAX];
+    for (size_t k = 0; k < plan->positions; k++)
+        places[k] = (float)(k + 1);
+    const char *length =
+        onnx_reshape(t->graph, summed(t, sequence_mask(t)), lengths, 2);
+    const char *is_last = onnx_node(
+        t->graph, "Equal",
+        (struct onnx_inputs){{onnx_floats(t->graph, places, plan->positions), length}});
+    const char *chosen =
+        onnx_reshape(t->graph, onnx_cast(t->graph, is_last, ONNX_FLOAT), shape, 3);
+    const char *own =
+        onnx_node(t->graph, "Mul",
+                  (struct onnx_inputs){{sequence_columns(t, t->node->from), chosen}});
+    onnx_give(t->graph, t->node->to, summed(t, own), onnx_vector);
+}
+
 static void mean_onnx(const struct translation *t)
 {
     const struct plan *plan = t->node->plan;
@@ -80,12 +175,21 @@ static void mean_onnx(const struct translation *t)
     onnx_give(t->graph, t->node->to, mean, onnx_vector);
 }
 
-static const struct node_kind first_node = {
-    .plan_size = sizeof(struct plan), .forward = first_forward, .onnx = first_onnx};
+static const struct node_kind first_node = {.plan_size = sizeof(struct plan),
+                                            .forward = first_forward,
+                                            .backward = first_backward,
+                                            .onnx = first_onnx};
+
+static const struct node_kind last_node = {.plan_size = sizeof(struct plan),
+                                           .reads_record = true,
+                                           .forward = last_forward,
+                                           .backward = last_backward,
+                                           .onnx = last_onnx};
 
 static const struct node_kind mean_node = {.plan_size = sizeof(struct plan),
                                            .reads_record = true,
                                            .forward = mean_forward,
+                                           .backward = mean_backward,
                                            .onnx = mean_onnx};
 
 static enum status build_of(struct builder *builder, const struct node_kind *kind)
@@ -108,14 +212,22 @@ static enum status build_first(struct builder *builder, const struct layer_spec 
     return build_of(builder, &first_node);
 }
 
+static enum status build_last(struct builder *builder, const struct layer_spec *spec)
+{
+    (void)spec;
+    return build_of(builder, &last_node);
+}
+
 static enum status build_mean(struct builder *builder, const struct layer_spec *spec)
 {
     (void)spec;
     return build_of(builder, &mean_node);
 }
 
-static const struct layer_variant variants[] = {
-    {"first", &layer_take}, {"mean", &layer_take_mean}, {0}};
+static const struct layer_variant variants[] = {{"first", &layer_take},
+                                                {"last", &layer_take_last},
+                                                {"mean", &layer_take_mean},
+                                                {0}};
 
 static const struct layer_member members[] = {
     {.name = "position", .kind = MEMBER_VARIANT, .variants = variants},
@@ -126,6 +238,14 @@ const struct layer_kind layer_take = {
     .members = members,
     .member_count = sizeof members / sizeof *members,
     .build = build_first,
+};
+
+const struct layer_kind layer_take_last = {
+    .name = "take_last",
+    .type = "take",
+    .members = members,
+    .member_count = sizeof members / sizeof *members,
+    .build = build_last,
 };
 
 const struct layer_kind layer_take_mean = {

@@ -30,6 +30,21 @@ static void forward(const struct node_work *work)
     }
 }
 
+static void form(const struct table *table, const struct table_gradient *gradient,
+                 const float *b, const float *ids, size_t positions)
+{
+    size_t own = first_text(ids, positions, table->first);
+    for (size_t t = 0; t < positions; t++) {
+        size_t type = t < own ? 0 : table->rows.outputs - 1;
+        table_gradient_add(gradient, type, type, b + t * table->width);
+    }
+}
+
+static void backward(const struct node_work *work)
+{
+    table_backward_sum(work, form);
+}
+
 /* Type 1 is at the positions before which the number of separators is not 0: an
  * exclusive running sum. */
 static const char *types(const struct translation *t, size_t separator)
@@ -71,12 +86,15 @@ static void onnx(const struct translation *t)
 static const struct node_kind token_type_node = {.plan_size = sizeof(struct table),
                                                  .weights = &table_weights,
                                                  .reads_record = true,
+                                                 .scratch = table_scratch,
                                                  .forward = forward,
+                                                 .backward = backward,
                                                  .onnx = onnx};
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)
 {
-    return table_build_sum(builder, &token_type_node, spec, spec->separator);
+    return table_build_sum(builder, &token_type_node, spec, spec->rows,
+                           spec->separator);
 }
 
 static const struct layer_member members[] = {

@@ -12,38 +12,10 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "engine/nn/model_spec.h"
+#include "tests/engine/nn/oracle_state.h"
 #include "tests/engine/nn/scatter_oracle.h"
+#include "tests/engine/nn/sequence_oracle.h"
 #include "tests/engine/nn/shapes_oracle.h"
-
-enum { ORACLE_LAYERS_MAX = 128, ORACLE_WIDTH_MAX = 16384 };
-
-struct oracle_record {
-    const float *features;
-    size_t feature_count;
-    uint32_t class_index;    /* softmax cross-entropy, logistic */
-    double value;            /* squared, huber */
-    const uint8_t *drop_key; /* of dropout, or NULL: nothing is dropped */
-    uint32_t index;
-};
-
-struct oracle_layer {
-    const struct layer_spec *spec;
-    struct oracle_shape in, out;
-    size_t at; /* first parameter */
-    double *x, *y;
-    double *mask; /* of dropout */
-};
-
-struct oracle {
-    const struct model_spec *model;
-    const struct oracle_record *record;
-    const double *parameters;
-    double *gradient; /* or NULL */
-    size_t next;      /* parameter */
-    uint32_t drops;   /* dropout layers so far */
-    struct oracle_layer layers[ORACLE_LAYERS_MAX];
-};
 
 /* Loss at outputs z, and its derivative dz. */
 static inline double oracle_loss(const struct model_spec *model, const double *z,
@@ -354,6 +326,12 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
         break;
     case ORACLE_RESIDUAL: oracle_branches(oracle, layer); break;
     case ORACLE_SCATTER: oracle_scatter(layer); break;
+    case ORACLE_EMBEDDING:
+    case ORACLE_POSITION:
+    case ORACLE_TOKEN_TYPE:
+    case ORACLE_TAKE:
+    case ORACLE_TAKE_LAST:
+    case ORACLE_TAKE_MEAN: oracle_sequence(oracle, layer, NULL, NULL); break;
     case ORACLE_CROP:
         for (size_t j = 0; j < oracle_size(layer->out); j++) {
             size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
@@ -404,6 +382,12 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
             dx[j] = dy[j] * layer->mask[j];
         break;
     case ORACLE_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
+    case ORACLE_EMBEDDING:
+    case ORACLE_POSITION:
+    case ORACLE_TOKEN_TYPE:
+    case ORACLE_TAKE:
+    case ORACLE_TAKE_LAST:
+    case ORACLE_TAKE_MEAN: oracle_sequence(oracle, layer, dy, dx); break;
     case ORACLE_SCATTER: /* nothing before it has a gradient */
     case ORACLE_CROP:
     case ORACLE_REPLICATE: break; /* its input is the record itself */

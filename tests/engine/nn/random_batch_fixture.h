@@ -71,15 +71,15 @@ static inline bool batch_digit(const char *text)
  * "[...|...]" one with a shortcut; "l"
  * layer norm; "w" the scattering transform, "w3" after subtracting 3/8; "e9,4" an
  * embedding of 9 ids to 4, "i9,2" 9 positions from row 2 on, "y2,5" two token types with
- * separator 5, "q2...|...|...]" attention of two heads, "h" takes the first position and
- * "H" the mean. Omitted numbers are 1, but 0 for padding. */
+ * separator 5, "q2...|...|...]" attention of two heads, "h" takes the first position, "v"
+ * the last and "H" the mean. Omitted numbers are 1, but 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[klwzeiyqh";
+        static const char letters[] = "drtcmagfxspuno[klwzeiyqhv";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -103,7 +103,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_position,
                                                          &layer_token_type,
                                                          &layer_attention,
-                                                         &layer_take};
+                                                         &layer_take,
+                                                         &layer_take_last};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -162,6 +163,7 @@ static inline void batch_layers(struct model_spec *model, const char *text)
  * NULL: every tensor is. */
 struct batch_demand {
     const char *layers; /* or NULL: the layers of preset */
+    size_t unit_rows;   /* of a unit; 0 and 1: each record is one */
     enum preset preset;
     enum loss loss;
     size_t features, count;
@@ -176,6 +178,23 @@ static inline void batch_freeze(struct model_spec *model, const char *trained)
     model->start.named.count = 1;
     model->start.named.texts = calloc(1, sizeof *model->start.named.texts);
     snprintf(model->start.named.texts[0], TENSOR_NAME_SIZE, "%s", trained);
+}
+
+/* Makes the records ids: of no token, of one, of all positions, of one id that repeats,
+ * and of random length. */
+static inline void batch_ids(struct batch *batch)
+{
+    double rows = (double)batch->model.layers[0].rows;
+    for (size_t i = 0; i < batch->count; i++) {
+        double share = batch_random(&batch->state);
+        size_t length = (size_t)(share * (double)(batch->features + 1));
+        float *ids = batch->x + i * batch->features;
+        length = i < 2 ? i : i == 2 || i == 3 ? batch->features : length;
+        for (size_t t = 0; t < batch->features; t++)
+            ids[t] = t >= length ? -1.0F
+                     : i == 3    ? (float)(rows - 1.0)
+                                 : (float)(size_t)(rows * batch_random(&batch->state));
+    }
 }
 
 static inline void batch_make(struct batch *batch, const struct batch_demand *demand)
@@ -206,7 +225,9 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
             outputs = batch->model.layers[l].out;
     struct network_shape shape = {(uint32_t)features, (uint32_t)outputs};
     struct error error = {0};
-    if (network_create(&batch->network, &batch->model, shape, &error) != ST_OK)
+    size_t unit = demand->unit_rows > 0 ? demand->unit_rows : 1;
+    if (network_create_of_units(&batch->network, &batch->model, shape, unit, &error) !=
+        ST_OK)
         fail_msg("%s: %s: %s", demand->layers != NULL ? demand->layers : "a preset",
                  error.pointer, error.text);
     if (demand->form >= 0)
@@ -229,6 +250,8 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
         batch->theta[i] += 0.1F * batch_normal(&batch->state);
     for (size_t i = 0; i < count * features; i++)
         batch->x[i] = batch_normal(&batch->state);
+    if (batch->model.layers[0].kind == &layer_embedding)
+        batch_ids(batch);
     for (size_t i = 0; i < count; i++) {
         double share = batch_random(&batch->state);
         batch->classes[i] =

@@ -31,7 +31,13 @@ enum oracle_kind {
     ORACLE_LAYER_NORM,
     ORACLE_DROPOUT,
     ORACLE_RESIDUAL,
-    ORACLE_SCATTER
+    ORACLE_SCATTER,
+    ORACLE_EMBEDDING,
+    ORACLE_POSITION,
+    ORACLE_TOKEN_TYPE,
+    ORACLE_TAKE,
+    ORACLE_TAKE_LAST,
+    ORACLE_TAKE_MEAN
 };
 
 /* The oracle uses only a layer's name and the numbers of its description. */
@@ -55,7 +61,13 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "layer_norm",
                                         "dropout",
                                         "residual",
-                                        "scatter"};
+                                        "scatter",
+                                        "embedding",
+                                        "position",
+                                        "token_type",
+                                        "take",
+                                        "take_last",
+                                        "take_mean"};
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
         assert_true(++k < sizeof names / sizeof *names);
@@ -127,6 +139,12 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_FLATTEN: return (struct oracle_shape){oracle_size(in), 1, 1};
     case ORACLE_CROP: return (struct oracle_shape){in.c, spec->out, spec->out};
     case ORACLE_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
+    case ORACLE_EMBEDDING: return (struct oracle_shape){spec->out, oracle_size(in), 1};
+    case ORACLE_POSITION:
+    case ORACLE_TOKEN_TYPE: return in;
+    case ORACLE_TAKE:
+    case ORACLE_TAKE_LAST:
+    case ORACLE_TAKE_MEAN: return (struct oracle_shape){in.c, 1, 1};
     case ORACLE_SCATTER: return (struct oracle_shape){81 * in.c, in.h / 4, in.w / 4};
     }
     return in;
@@ -161,6 +179,10 @@ static inline size_t oracle_layer_parameters(const struct model_spec *model, siz
     if (oracle_kind(spec) == ORACLE_GROUP_NORM ||
         oracle_kind(spec) == ORACLE_LAYER_NORM)
         return 2 * in.c;
+    if (oracle_kind(spec) == ORACLE_EMBEDDING)
+        return (size_t)spec->rows * spec->out;
+    if (oracle_kind(spec) == ORACLE_POSITION || oracle_kind(spec) == ORACLE_TOKEN_TYPE)
+        return spec->rows * in.c;
     if (oracle_kind(spec) == ORACLE_RESIDUAL)
         return oracle_list_parameters(model, l + 1, spec->body, in) +
                oracle_list_parameters(model, l + 1 + spec->body, spec->shortcut, in);

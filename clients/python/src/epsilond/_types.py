@@ -1031,7 +1031,7 @@ class LayerCrop(TypedDict):
 class LayerEmbedding(TypedDict):
     """Looks up each id of a record in a table of `vocabulary` rows of `out` numbers. It is the
     first layer of a model of texts: the record is a vector of at most 1024 ids, with -1 behind the
-    last one. The table has given weights and is not trained."""
+    last one. An id of `vocabulary` or more, which an import cannot know, is a row of zeros."""
 
     type: Literal["embedding"]
     vocabulary: int
@@ -1039,8 +1039,7 @@ class LayerEmbedding(TypedDict):
 
 
 class LayerPosition(TypedDict):
-    """Adds row t + `offset` of a table of `positions` rows to position t. The table has given
-    weights and is not trained."""
+    """Adds row t + `offset` of a table of `positions` rows to position t."""
 
     type: Literal["position"]
     positions: int
@@ -1049,7 +1048,7 @@ class LayerPosition(TypedDict):
 
 class LayerTokenType(TypedDict):
     """Adds a row of a table to each position: the first row up to the first id `separator` and at
-    it, the second one behind it. The table has given weights and is not trained."""
+    it, the second one behind it."""
 
     type: Literal["token_type"]
     types: int
@@ -1070,10 +1069,11 @@ class LayerAttention(TypedDict):
 
 
 class LayerTake(TypedDict):
-    """Makes one vector of the positions of a record: the first one, or the mean of its tokens."""
+    """Makes one vector of the positions of a record: the first one, that of its last token, or the
+    mean of its tokens. A record without tokens has zeros for the last two."""
 
     type: Literal["take"]
-    position: Literal["first", "mean"]
+    position: Literal["first", "last", "mean"]
 
 
 class Input(TypedDict):

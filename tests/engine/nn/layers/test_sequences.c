@@ -259,7 +259,6 @@ static void what_does_not_fit_is_refused(void **state)
     end(&list);
     expect_refused(&list, head, MODEL_TOKENS_MAX + 1, "/model/layers/0/type",
                    "1025 tokens");
-    expect_refused(&list, TRAINABLE_ALL, 5, "/model/trainable", "embedding can only");
 
     list = (struct list){0};
     add_dense(&list, "", 6);
@@ -299,7 +298,7 @@ static void what_does_not_fit_is_refused(void **state)
     add_attention(&list, 2, 6);
     end(&list);
     expect_refused(&list, TRAINABLE_ALL, 5, "/model/trainable",
-                   "embedding can only be used with given weights");
+                   "attention can only be used with given weights");
 }
 
 /* Features end behind the last layer that reads the ids. If a dropout comes before it,
