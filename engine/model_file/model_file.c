@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
+#include "engine/model_file/name_map.h"
+
 /* Transposes each row of the tensor from (rows, columns) to (columns, rows). */
 static void turn(const struct tensor *tensor, float *to, const float *from, size_t rows)
 {
@@ -69,11 +72,41 @@ enum status model_file_write(const char *path, const struct model_content *conte
     return status;
 }
 
-static const struct tensor *find(const struct safetensors *file, const char *name)
+/* An open file and the names that its tensors have in the model. */
+struct source {
+    struct safetensors *file;
+    const struct name_map *map;
+    char (*names)[TENSOR_NAME_SIZE]; /* (tensors of the file) ours */
+};
+
+static void source_close(struct source *source)
 {
-    for (size_t i = 0; i < safetensors_tensor_count(file); i++)
-        if (strcmp(safetensors_tensor(file, i)->name, name) == 0)
-            return safetensors_tensor(file, i);
+    safetensors_close(source->file);
+    free(source->names);
+}
+
+/* map: NULL: the file has the model's own names. On failure nothing is open. */
+static enum status source_open(struct source *source, const char *path,
+                               const struct name_map *map, struct error *error)
+{
+    *source = (struct source){.map = map};
+    enum status status = safetensors_open(&source->file, path, error);
+    if (status != ST_OK)
+        return status;
+    size_t count = safetensors_tensor_count(source->file);
+    source->names = calloc(count + 1, sizeof *source->names);
+    CHECK(source->names != NULL);
+    for (size_t i = 0; i < count; i++)
+        name_map_ours(map, safetensors_tensor(source->file, i)->name, source->names[i]);
+    return ST_OK;
+}
+
+/* Returns the file's first tensor of this name. */
+static const struct tensor *find(const struct source *source, const char *name)
+{
+    for (size_t i = 0; i < safetensors_tensor_count(source->file); i++)
+        if (strcmp(source->names[i], name) == 0)
+            return safetensors_tensor(source->file, i);
     return NULL;
 }
 
@@ -83,10 +116,10 @@ static bool same_shape(const struct tensor *a, const struct tensor *b)
            memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-static enum status read_tensor(struct safetensors *file, const struct tensor *wanted,
+static enum status read_tensor(const struct source *source, const struct tensor *wanted,
                                float *to, struct error *error)
 {
-    const struct tensor *found = find(file, wanted->name);
+    const struct tensor *found = find(source, wanted->name);
     float *turned;
     enum status status;
 
@@ -94,11 +127,11 @@ static enum status read_tensor(struct safetensors *file, const struct tensor *wa
         return error_set(error, ST_CORRUPT, "the file has no %s of the model's shape",
                          wanted->name);
     if (!is_turned(wanted))
-        return safetensors_read(file, found, to, error);
+        return safetensors_read(source->file, found, to, error);
     turned = calloc(wanted->count, sizeof *turned);
     if (turned == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory to read %s", wanted->name);
-    status = safetensors_read(file, found, turned, error);
+    status = safetensors_read(source->file, found, turned, error);
     if (status == ST_OK) {
         size_t row = wanted->count / (size_t)wanted->shape[0];
         turn(wanted, to, turned, row / wanted->taps);
@@ -107,18 +140,19 @@ static enum status read_tensor(struct safetensors *file, const struct tensor *wa
     return status;
 }
 
-static enum status read_tensors(struct safetensors *file, const struct network *network,
-                                float *parameters, struct error *error)
+static enum status read_tensors(const struct source *source,
+                                const struct network *network, float *parameters,
+                                struct error *error)
 {
     size_t count = network_tensor_count(network);
     enum status status = ST_OK;
 
-    if (safetensors_tensor_count(file) != count)
+    if (safetensors_tensor_count(source->file) != count)
         return error_set(error, ST_CORRUPT, "the file has not the model's %zu tensors",
                          count);
     for (size_t i = 0; i < count && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
-        status = read_tensor(file, wanted, parameters + wanted->offset, error);
+        status = read_tensor(source, wanted, parameters + wanted->offset, error);
     }
     return status;
 }
@@ -127,16 +161,16 @@ enum status model_file_read(const char *path, const struct file_checksum *seal,
                             const struct network *network, float *parameters,
                             struct error *error)
 {
-    struct safetensors *file;
-    enum status status = safetensors_open(&file, path, error);
+    struct source source;
+    enum status status = source_open(&source, path, NULL, error);
 
     if (status != ST_OK)
         return status;
     if (seal != NULL)
-        status = safetensors_check(file, seal, error);
+        status = safetensors_check(source.file, seal, error);
     if (status == ST_OK)
-        status = read_tensors(file, network, parameters, error);
-    safetensors_close(file);
+        status = read_tensors(&source, network, parameters, error);
+    source_close(&source);
     return status;
 }
 
@@ -152,45 +186,71 @@ static const struct tensor *find_wanted(const struct network *network, const cha
     return NULL;
 }
 
-static enum status check_wanted(const struct safetensors *file,
+static enum status check_wanted(const struct source *source,
                                 const struct tensor *wanted, struct error *error)
 {
-    const struct tensor *found = find(file, wanted->name);
-    if (wanted->fresh || (found != NULL && same_shape(found, wanted)))
+    const struct tensor *found = find(source, wanted->name);
+    if (wanted->fresh)
         return ST_OK;
     if (found == NULL)
-        return error_set_at(error, ST_INVALID, start_pointer, "the file has no %s",
+        return error_set_at(error, ST_INVALID, start_pointer,
+                            "the file has no %s; a layer that is in \"fresh\" starts "
+                            "without it",
                             wanted->name);
-    return error_set_at(error, ST_INVALID, start_pointer,
-                        "%s of the file has another shape than the model's",
-                        wanted->name);
+    if (!same_shape(found, wanted))
+        return error_set_at(error, ST_INVALID, start_pointer,
+                            "%s of the file has another shape than the model's",
+                            found->name);
+    if (!safetensors_is_readable(found))
+        return error_set_at(error, ST_INVALID, start_pointer,
+                            "%s of the file has values of %s, not F32, F16 or BF16",
+                            found->name, safetensors_dtype(found));
+    return ST_OK;
 }
 
-static enum status check_start(const struct safetensors *file,
+/* Checks a tensor of the file: the model has it, by no second name, or needs no such
+ * tensor. */
+static enum status check_found(const struct source *source, size_t index,
+                               const struct network *network, struct error *error)
+{
+    const char *ours = source->names[index];
+    const struct tensor *found = safetensors_tensor(source->file, index);
+    if (find_wanted(network, ours) == NULL) {
+        if (name_map_ignores(source->map, ours))
+            return ST_OK;
+        return error_set_at(error, ST_INVALID, start_pointer,
+                            "the file has %s, and the model has no such tensor",
+                            found->name);
+    }
+    const struct tensor *first = find(source, ours);
+    if (first != found)
+        return error_set_at(error, ST_INVALID, start_pointer,
+                            "the file has %s and %s, which are one tensor of the model",
+                            first->name, found->name);
+    return ST_OK;
+}
+
+static enum status check_start(const struct source *source,
                                const struct network *network, struct error *error)
 {
     enum status status = ST_OK;
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++)
-        status = check_wanted(file, network_tensor(network, i), error);
-    for (size_t i = 0; i < safetensors_tensor_count(file) && status == ST_OK; i++) {
-        const char *name = safetensors_tensor(file, i)->name;
-        if (find_wanted(network, name) == NULL)
-            status =
-                error_set_at(error, ST_INVALID, start_pointer,
-                             "the file has %s, and the model has no such tensor", name);
-    }
+        status = check_wanted(source, network_tensor(network, i), error);
+    for (size_t i = 0; i < safetensors_tensor_count(source->file) && status == ST_OK;
+         i++)
+        status = check_found(source, i, network, error);
     return status;
 }
 
 enum status model_file_check_start(const char *path, const struct network *network,
                                    struct error *error)
 {
-    struct safetensors *file;
-    enum status status = safetensors_open(&file, path, error);
+    struct source source;
+    enum status status = source_open(&source, path, name_map_of(network), error);
     if (status != ST_OK)
         return status;
-    status = check_start(file, network, error);
-    safetensors_close(file);
+    status = check_start(&source, network, error);
+    source_close(&source);
     return status;
 }
 
@@ -204,44 +264,53 @@ static enum status check_finite(const struct tensor *tensor, const float *values
     return ST_OK;
 }
 
-static enum status read_start(struct safetensors *file, const struct network *network,
-                              float *values, struct error *error)
+static enum status read_start(const struct source *source,
+                              const struct network *network, float *values,
+                              struct error *error)
 {
-    enum status status = check_start(file, network, error);
+    enum status status = check_start(source, network, error);
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
         if (wanted->fresh)
             continue;
-        status = read_tensor(file, wanted, values + wanted->offset, error);
+        status = read_tensor(source, wanted, values + wanted->offset, error);
         if (status == ST_OK)
             status = check_finite(wanted, values + wanted->offset, error);
     }
     return status;
 }
 
-enum status model_file_read_start(const struct weights_source *source,
+enum status model_file_read_start(const struct weights_source *weights,
                                   const struct network *network, float *values,
                                   struct error *error)
 {
-    struct safetensors *file;
-    enum status status = safetensors_open(&file, source->path, error);
+    struct source source;
+    enum status status =
+        source_open(&source, weights->path, name_map_of(network), error);
     if (status != ST_OK)
         return status;
-    status = safetensors_check(file, &source->seal, error);
+    status = safetensors_check(source.file, &weights->seal, error);
     if (status == ST_OK)
-        status = read_start(file, network, values, error);
-    safetensors_close(file);
+        status = read_start(&source, network, values, error);
+    source_close(&source);
     return status;
 }
 
+/* Tensors that cannot be read may be in the file: a map may ignore them. */
 static enum status check_values(struct safetensors *file, struct error *error)
 {
     enum status status = ST_OK;
-    size_t count = safetensors_tensor_count(file);
-    if (count == 0)
-        return error_set(error, ST_INVALID, "the file has no tensors");
-    for (size_t i = 0; i < count && status == ST_OK; i++)
-        status = safetensors_check_finite(file, safetensors_tensor(file, i), error);
+    size_t count = safetensors_tensor_count(file), readable = 0;
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
+        const struct tensor *tensor = safetensors_tensor(file, i);
+        if (!safetensors_is_readable(tensor))
+            continue;
+        readable++;
+        status = safetensors_check_finite(file, tensor, error);
+    }
+    if (status == ST_OK && readable == 0)
+        return error_set(error, ST_INVALID,
+                         "the file has no tensors of F32, F16 or BF16");
     return status;
 }
 

@@ -42,8 +42,9 @@ struct weights_source {
 };
 
 /* Checks that the file at path has the tensors that a training of network starts with:
- * every tensor except the fresh ones, in its shape, and no others. Reads only the
- * header.
+ * every tensor except the fresh ones, in its shape, once, and no others but those that
+ * are ignored. The file has the model's names or public ones (name_map.h). Reads only
+ * the header.
  *   ST_INVALID  it does not; the error names the tensor, at "/model/weights"
  *   ST_IO, ST_CORRUPT  it cannot be read, or is not safetensors */
 enum status model_file_check_start(const char *path, const struct network *network,
@@ -54,12 +55,12 @@ enum status model_file_check_start(const char *path, const struct network *netwo
  *   ST_INVALID  as above, or a value is not finite
  *   ST_IO, ST_CORRUPT, ST_NO_MEMORY  as model_file_read
  * On failure values may be partly written. */
-enum status model_file_read_start(const struct weights_source *source,
+enum status model_file_read_start(const struct weights_source *weights,
                                   const struct network *network, float *values,
                                   struct error *error);
 
 /* Checks that the file at path can be the initial weights of a training: safetensors
- * with tensors, all of whose values are finite. Fills in its checksum.
+ * with tensors of floats, all of whose values are finite. Fills in its checksum.
  *   ST_INVALID  it cannot; the error says why
  *   ST_IO       it cannot be read */
 enum status model_file_check_public(const char *path, struct file_checksum *seal,

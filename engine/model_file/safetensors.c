@@ -313,10 +313,25 @@ static void widen(float *to, size_t count, enum tensor_dtype dtype)
     }
 }
 
+const char *safetensors_dtype(const struct tensor *tensor)
+{
+    return tensor_dtype_name(
+        ((const struct stored_tensor *)(const void *)tensor)->dtype);
+}
+
+bool safetensors_is_readable(const struct tensor *tensor)
+{
+    return tensor_dtype_is_float(
+        ((const struct stored_tensor *)(const void *)tensor)->dtype);
+}
+
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error)
 {
     const struct stored_tensor *stored = (const void *)tensor;
+    if (!safetensors_is_readable(tensor))
+        return error_set(error, ST_CORRUPT, "%s has values of %s, not F32, F16 or BF16",
+                         tensor->name, safetensors_dtype(tensor));
     size_t size = tensor->count * tensor_dtype_size(stored->dtype);
     char *at = (char *)to + (tensor->count * sizeof *to - size);
     enum status status = safetensors_read_bytes(file, tensor, 0, at, size, error);
@@ -362,6 +377,7 @@ enum status safetensors_check_finite(struct safetensors *file,
     const struct stored_tensor *stored = (const void *)tensor;
     uint64_t size = tensor->count * tensor_dtype_size(stored->dtype);
     char piece[PIECE];
+    CHECK(safetensors_is_readable(tensor));
     for (uint64_t at = 0; at < size; at += PIECE) {
         size_t here = size - at < PIECE ? (size_t)(size - at) : PIECE;
         enum status status =

@@ -6,8 +6,9 @@
  *   JSON header, padded with blanks to a multiple of 8
  *   tensors in C order, little-endian, in the order of their names, without gaps
  *
- * The writer writes F32. The reader takes F16 and BF16 too, and converts them to
- * floats. It refuses everything that the format forbids: duplicate names, gaps,
+ * The writer writes F32. The reader takes F16 and BF16 too, and converts them to floats.
+ * A tensor of another dtype may be in a file, but is not read. The reader refuses
+ * everything that the format forbids: duplicate names, gaps,
  * overlaps, a shape that does not match its bytes, bytes that belong to no tensor.
  *
  * Threads: an open file may be read by one thread at a time; the rest is pure.
@@ -15,6 +16,7 @@
 #ifndef ENGINE_MODEL_FILE_SAFETENSORS_H
 #define ENGINE_MODEL_FILE_SAFETENSORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,7 +51,7 @@ struct safetensors; /* an open file, opaque */
 
 /* Reads and checks the header of the file at path.
  *   ST_IO       cannot be read
- *   ST_CORRUPT  not a safetensors file of F32, F16 or BF16 tensors */
+ *   ST_CORRUPT  not a safetensors file */
 enum status safetensors_open(struct safetensors **out, const char *path,
                              struct error *error);
 /* The same for an open file, which is closed on failure too. */
@@ -68,13 +70,19 @@ const char *safetensors_header(const struct safetensors *file);
 size_t safetensors_tensor_count(const struct safetensors *file);
 const struct tensor *safetensors_tensor(const struct safetensors *file, size_t index);
 
+/* The dtype of one of the file's tensors, as "I64", and whether it can be read: F32, F16
+ * and BF16 can. */
+const char *safetensors_dtype(const struct tensor *tensor);
+bool safetensors_is_readable(const struct tensor *tensor);
+
 /* to (tensor->count) = the values of tensor, which must be one of the file's, converted
  * to floats exactly.
- *   ST_IO  cannot be read */
+ *   ST_CORRUPT  it cannot be read because of its dtype
+ *   ST_IO       cannot be read */
 enum status safetensors_read(struct safetensors *file, const struct tensor *tensor,
                              float *to, struct error *error);
 
-/* Checks that every value of the tensor is finite.
+/* Checks that every value of the tensor, whose dtype can be read, is finite.
  *   ST_INVALID  one is not; the error names the tensor
  *   ST_IO       cannot be read */
 enum status safetensors_check_finite(struct safetensors *file,

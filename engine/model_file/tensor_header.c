@@ -23,14 +23,28 @@ struct reader {
     size_t count;
 };
 
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [DTYPE_F32] = {"F32", 4},         [DTYPE_F16] = {"F16", 2},
+    [DTYPE_BF16] = {"BF16", 2},       [DTYPE_F64] = {"F64", 8},
+    [DTYPE_I64] = {"I64", 8},         [DTYPE_U64] = {"U64", 8},
+    [DTYPE_I32] = {"I32", 4},         [DTYPE_U32] = {"U32", 4},
+    [DTYPE_I16] = {"I16", 2},         [DTYPE_U16] = {"U16", 2},
+    [DTYPE_I8] = {"I8", 1},           [DTYPE_U8] = {"U8", 1},
+    [DTYPE_BOOL] = {"BOOL", 1},       [DTYPE_F8_E4M3] = {"F8_E4M3", 1},
+    [DTYPE_F8_E5M2] = {"F8_E5M2", 1},
+};
+
+const char *tensor_dtype_name(enum tensor_dtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
 size_t tensor_dtype_size(enum tensor_dtype dtype)
 {
-    switch (dtype) {
-    case DTYPE_F32: return sizeof(float);
-    case DTYPE_F16:
-    case DTYPE_BF16: break;
-    }
-    return sizeof(uint16_t);
+    return dtypes[dtype].size;
 }
 
 static bool fail(struct reader *reader, const char *wrong)
@@ -104,14 +118,12 @@ static bool is_text(const json_t *value, const char *text)
 static bool read_dtype(struct reader *reader, enum tensor_dtype *dtype,
                        const json_t *value)
 {
-    static const char *const names[] = {
-        [DTYPE_F32] = "F32", [DTYPE_F16] = "F16", [DTYPE_BF16] = "BF16"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_text(value, names[i])) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (is_text(value, dtypes[i].name)) {
             *dtype = (enum tensor_dtype)i;
             return true;
         }
-    return fail(reader, "a tensor is not of F32, F16 or BF16");
+    return fail(reader, "a tensor has a dtype that the format does not have");
 }
 
 static bool read_tensor(struct reader *reader, const char *name, const json_t *value)

@@ -234,14 +234,37 @@ static void halves_fill_half_the_bytes(void **state)
     assert_int_equal(list.tensors[1].begin, 6);
     assert_int_equal(list.tensors[2].begin, 10);
     free(list.tensors);
-    static const char *const others[] = {"F64", "I64", "F8_E4M3", "BF16 ", "f16"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        char other[128];
-        snprintf(other, sizeof other,
-                 "{\"a\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,2]}}",
-                 others[i]);
-        assert_int_equal(parse(&list, other, 2), ST_CORRUPT);
-    }
+}
+
+/* Values of another dtype are described, and not read. */
+static void every_dtype_of_the_format_has_its_size(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t size; /* 0: the format has none of this name */
+    } dtypes[] = {{"F64", 8}, {"I64", 8}, {"U64", 8},     {"I32", 4},     {"U32", 4},
+                  {"I16", 2}, {"U16", 2}, {"I8", 1},      {"U8", 1},      {"BOOL", 1},
+                  {"F32", 4}, {"F16", 2}, {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"BF16 ", 0},
+                  {"f16", 0}, {"C64", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        for (uint64_t size = 0; size < 10; size++) {
+            struct tensor_list list;
+            char text[128];
+            snprintf(text, sizeof text,
+                     "{\"a\":{\"dtype\":\"%s\",\"shape\":[1],\"data_offsets\":[0,%d]}}",
+                     dtypes[i].name, (int)size);
+            bool fits = size > 0 && size == dtypes[i].size;
+            assert_int_equal(parse(&list, text, size), fits ? ST_OK : ST_CORRUPT);
+            if (!fits)
+                continue;
+            enum tensor_dtype dtype = list.tensors[0].dtype;
+            assert_string_equal(tensor_dtype_name(dtype), dtypes[i].name);
+            assert_int_equal(tensor_dtype_is_float(dtype),
+                             strcmp(dtypes[i].name, "F32") == 0 ||
+                                 strcmp(dtypes[i].name, "F16") == 0);
+            free(list.tensors);
+        }
 }
 
 int main(void)
@@ -254,6 +277,7 @@ int main(void)
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(a_changed_byte_never_makes_a_gap),
         cmocka_unit_test(halves_fill_half_the_bytes),
+        cmocka_unit_test(every_dtype_of_the_format_has_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

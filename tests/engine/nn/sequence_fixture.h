@@ -67,17 +67,25 @@ static inline enum status compile(struct network **network, struct list *list,
                           error);
 }
 
+static inline void run_open(struct run *run, struct network *network_take,
+                            uint32_t positions, uint32_t classes)
+{
+    struct error error = {0};
+    *run = (struct run){
+        .network = network_take, .positions = positions, .classes = classes};
+    run->theta = calloc(network_floats(run->network), sizeof *run->theta);
+    assert_int_equal(workspace_create(&run->workspace, run->network, ROWS, &error),
+                     ST_OK);
+}
+
 static inline void run_init(struct run *run, struct list *list, uint32_t positions,
                             uint32_t classes)
 {
     struct error error = {0};
-    *run = (struct run){.positions = positions, .classes = classes};
-    if (compile(&run->network, list, TRAINABLE_HEAD, positions, classes, &error) !=
-        ST_OK)
+    struct network *network;
+    if (compile(&network, list, TRAINABLE_HEAD, positions, classes, &error) != ST_OK)
         fail_msg("%s: %s", error.pointer, error.text);
-    run->theta = calloc(network_floats(run->network), sizeof *run->theta);
-    assert_int_equal(workspace_create(&run->workspace, run->network, ROWS, &error),
-                     ST_OK);
+    run_open(run, network, positions, classes);
 }
 
 static inline void run_fini(struct run *run)
