@@ -84,6 +84,7 @@ struct weight_layer *builder_weights(struct builder *builder, struct node *node,
                                      const struct row_layer *rows, size_t row_floats)
 {
     struct network *network = builder->network;
+    CHECK(network->layer_count < LAYER_WEIGHTS_MAX * builder->model->layer_count);
     struct weight_layer *layer = &network->layers[network->layer_count];
 
     *layer = (struct weight_layer){.kind = node->kind->weights,
@@ -188,10 +189,20 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias)
 {
+    builder_parameters_of_part(builder, rows, weight, bias, "");
+}
+
+void builder_parameters_of_part(struct builder *builder, struct row_layer *rows,
+                                struct tensor weight, bool bias, const char *part)
+{
+    char name[TENSOR_NAME_SIZE];
+
     rows->bias = SIZE_MAX;
-    builder_tensor(builder, &rows->weight, "weight", weight);
+    snprintf(name, sizeof name, "weight%s", part);
+    builder_tensor(builder, &rows->weight, name, weight);
+    snprintf(name, sizeof name, "bias%s", part);
     if (bias)
-        builder_tensor(builder, &rows->bias, "bias",
+        builder_tensor(builder, &rows->bias, name,
                        (struct tensor){.rank = 1, .shape = {rows->outputs}, .taps = 1});
 }
 

@@ -92,6 +92,11 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
 void builder_parameters(struct builder *builder, struct row_layer *rows,
                         struct tensor weight, bool bias);
 
+/* The same for one of several weights of a layer, whose tensors have names of their own:
+ * "weight" and "bias", each followed by part. */
+void builder_parameters_of_part(struct builder *builder, struct row_layer *rows,
+                                struct tensor weight, bool bias, const char *part);
+
 /* Check that `more` parameters still fit, or that a layer's weights, row_floats per
  * row, and its bias still fit. */
 enum status builder_check_parameters(const struct builder *builder, uint64_t more);

@@ -60,7 +60,7 @@ static enum status allocate(struct network *network, size_t count, struct error 
 {
     network->nodes = calloc(LAYER_NODES_MAX * count, sizeof *network->nodes);
     network->values = calloc(LAYER_VALUES_MAX * count + 1, sizeof *network->values);
-    network->layers = calloc(count, sizeof *network->layers);
+    network->layers = calloc(LAYER_WEIGHTS_MAX * count, sizeof *network->layers);
     network->tensors = calloc(LAYER_TENSORS_MAX * count, sizeof *network->tensors);
     if (network->nodes == NULL || network->values == NULL || network->layers == NULL ||
         network->tensors == NULL)

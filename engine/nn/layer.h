@@ -205,6 +205,11 @@ struct node_kind {
  * that turns the image to channels last, the norm's and the scale's), an output value
  * of each, one extra value of the norm's node, and two tensors; a layer of a sequence
  * needs more. builder.c checks that a network has room for what is appended. */
-enum { LAYER_NODES_MAX = 8, LAYER_VALUES_MAX = 10, LAYER_TENSORS_MAX = 4 };
+enum {
+    LAYER_NODES_MAX = 8,
+    LAYER_VALUES_MAX = 10,
+    LAYER_TENSORS_MAX = 4,
+    LAYER_WEIGHTS_MAX = 2 /* weight layers */
+};
 
 #endif

@@ -244,6 +244,8 @@ static void value_clipping_takes_certified_families_alone(void **state)
         {"{'layers':[{'type':'embedding','vocabulary':9,'out':4},"
          "{'type':'take','position':'last'},{'type':'dense','out':10}]}",
          "/algorithm/name"},
+        {"{'layers':[{'type':'lstm','hidden':4},{'type':'dense','out':10}]}",
+         "/model/layers/0/type"},
         {"{'layers':[{'type':'attention'},{'type':'dense','out':10}]}",
          "/model/layers/0/heads"},
         {"{'layers':[{'type':'embedding','vocabulary':9,'out':4},{'type':'attention',"

@@ -200,6 +200,11 @@ MODELS = [
                       {"type": "position", "positions": 12}, "tanh", dense(6),
                       {"type": "token_type", "types": 2, "separator": 4},
                       {"type": "take", "position": "last"}, dense(3))),
+    ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8}, {"type": "lstm", "hidden": 7},
+                      "layer_norm", {"type": "lstm", "hidden": 5},
+                      {"type": "take", "position": "last"}, dense(3))),
+    ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 4}, {"type": "lstm", "hidden": 6},
+                      "flatten", dense(3))),
 ]
 
 

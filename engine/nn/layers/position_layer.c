@@ -23,7 +23,7 @@ static struct position_pass pass_of(const struct node_work *work,
         .scratch = work->workspace->node_scratch};
 }
 
-static void forward(const struct node_work *work)
+void position_layer_forward(const struct node_work *work)
 {
     const struct node *node = node_of(work);
     struct position_pass pass = pass_of(work, work->parameters, 0);
@@ -49,7 +49,7 @@ static void go_below(const struct node_work *work)
                            gradients_of(work, node->to));
 }
 
-static void backward(const struct node_work *work)
+void position_layer_backward(const struct node_work *work)
 {
     position_layer_form_bias(work, gradients_of(work, node_of(work)->to));
     go_below(work);
@@ -253,8 +253,8 @@ static const struct node_kind position_node = {.plan_size =
                                                    sizeof(struct position_layer),
                                                .weights = &position_layer_weights,
                                                .scratch = position_layer_scratch,
-                                               .forward = forward,
-                                               .backward = backward,
+                                               .forward = position_layer_forward,
+                                               .backward = position_layer_backward,
                                                .onnx = onnx,
                                                .difference = &rule};
 
@@ -269,33 +269,56 @@ static void take_form(struct weight_layer *layer)
     layer->per_example_floats = position_gradients_floats(plan);
 }
 
-enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
-                                 const struct conv_window *window, struct tensor weight)
+struct weight_layer *position_layer_append(struct builder *builder, struct node *node,
+                                           const struct position_weight *weight)
 {
-    size_t width = conv_window_positions(window) * spec->out,
-           copies = builder->view.copies;
-    size_t channels = window->image.channels * copies;
-    size_t row_floats = conv_window_taps(window) * channels;
-    enum status status = builder_check_width(builder, width);
-
-    if (status == ST_OK)
-        status = builder_check_weights(builder, spec, row_floats);
-    if (status != ST_OK)
-        return status;
-    builder_interleave(builder);
-    struct node *node = builder_node(builder, &position_node, width);
+    const struct conv_window *window = &weight->window;
     struct position_layer *plan = node->plan;
-    *plan = (struct position_layer){.rows = {.outputs = spec->out},
+    size_t row_floats =
+        conv_window_taps(window) * window->image.channels * weight->copies;
+
+    *plan = (struct position_layer){.rows = {.outputs = weight->tensor.shape[0]},
                                     .window = *window,
                                     .kernel_height = window->kernel_height,
                                     .kernel_width = window->kernel_width,
-                                    .copies = copies,
+                                    .copies = weight->copies,
                                     .unit_rows = builder->network->unit_rows};
     struct weight_layer *layer =
         builder_weights(builder, node, &plan->rows, row_floats);
-    builder_parameters(builder, &plan->rows, weight, spec->bias);
+    builder_parameters_of_part(builder, &plan->rows, weight->tensor, weight->bias,
+                               weight->part);
     positions_plan(plan);
     take_form(layer);
+    return layer;
+}
+
+enum status position_layer_build(struct builder *builder, const struct layer_spec *spec,
+                                 const struct conv_window *window, struct tensor weight)
+{
+    return position_layer_build_part(
+        builder, &position_node, spec,
+        &(struct position_weight){*window, weight, spec->bias, 1, ""});
+}
+
+enum status position_layer_build_part(struct builder *builder,
+                                      const struct node_kind *kind,
+                                      const struct layer_spec *spec,
+                                      const struct position_weight *weight)
+{
+    const struct conv_window *window = &weight->window;
+    struct position_weight own = *weight;
+    size_t width = conv_window_positions(window) * spec->out;
+    enum status status = builder_check_width(builder, width);
+
+    own.copies = builder->view.copies;
+    if (status == ST_OK)
+        status = builder_check_weights(builder, spec,
+                                       conv_window_taps(window) *
+                                           window->image.channels * own.copies);
+    if (status != ST_OK)
+        return status;
+    builder_interleave(builder);
+    position_layer_append(builder, builder_node(builder, kind, width), &own);
     builder->view.image =
         (struct image){window->out_height, window->out_width, spec->out};
     builder->view.copies = 1;
@@ -306,20 +329,12 @@ void position_layer_at_one_pixel(struct builder *builder, const struct node_kind
                                  const struct layer_spec *spec, struct tensor weight)
 {
     const struct conv_window_demand pixel = {1, 1, 1, 0, 1};
-    size_t inputs = builder_width(builder);
-    struct node *node = builder_node(builder, kind, spec->out);
-    struct position_layer *plan = node->plan;
+    struct position_weight one = {
+        .tensor = weight, .bias = spec->bias, .copies = 1, .part = ""};
 
-    *plan = (struct position_layer){.rows = {.outputs = spec->out},
-                                    .kernel_height = 1,
-                                    .kernel_width = 1,
-                                    .copies = 1,
-                                    .unit_rows = builder->network->unit_rows};
-    CHECK(conv_window_fit(&plan->window, (struct image){1, 1, inputs}, &pixel));
-    struct weight_layer *layer = builder_weights(builder, node, &plan->rows, inputs);
-    builder_parameters(builder, &plan->rows, weight, spec->bias);
-    positions_plan(plan);
-    take_form(layer);
+    CHECK(conv_window_fit(&one.window, (struct image){1, 1, builder_width(builder)},
+                          &pixel));
+    position_layer_append(builder, builder_node(builder, kind, spec->out), &one);
 }
 
 void position_layer_force_form(struct network *network, enum norm_form form)

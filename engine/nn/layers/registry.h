@@ -41,6 +41,7 @@
     ROW(position)                                                                      \
     ROW(token_type)                                                                    \
     ROW(attention)                                                                     \
+    ROW(lstm)                                                                          \
     ROW(take)                                                                          \
     ROW(take_last)                                                                     \
     ROW(take_mean)

@@ -331,7 +331,8 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
     case ORACLE_TOKEN_TYPE:
     case ORACLE_TAKE:
     case ORACLE_TAKE_LAST:
-    case ORACLE_TAKE_MEAN: oracle_sequence(oracle, layer, NULL, NULL); break;
+    case ORACLE_TAKE_MEAN:
+    case ORACLE_LSTM: oracle_sequence(oracle, layer, NULL, NULL); break;
     case ORACLE_CROP:
         for (size_t j = 0; j < oracle_size(layer->out); j++) {
             size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
@@ -387,7 +388,8 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case ORACLE_TOKEN_TYPE:
     case ORACLE_TAKE:
     case ORACLE_TAKE_LAST:
-    case ORACLE_TAKE_MEAN: oracle_sequence(oracle, layer, dy, dx); break;
+    case ORACLE_TAKE_MEAN:
+    case ORACLE_LSTM: oracle_sequence(oracle, layer, dy, dx); break;
     case ORACLE_SCATTER: /* nothing before it has a gradient */
     case ORACLE_CROP:
     case ORACLE_REPLICATE: break; /* its input is the record itself */

@@ -72,14 +72,14 @@ static inline bool batch_digit(const char *text)
  * layer norm; "w" the scattering transform, "w3" after subtracting 3/8; "e9,4" an
  * embedding of 9 ids to 4, "i9,2" 9 positions from row 2 on, "y2,5" two token types with
  * separator 5, "q2...|...|...]" attention of two heads, "h" takes the first position, "v"
- * the last and "H" the mean. Omitted numbers are 1, but 0 for padding. */
+ * the last and "H" the mean, "j6" an lstm of 6. Omitted numbers are 1, but 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[klwzeiyqhv";
+        static const char letters[] = "drtcmagfxspuno[klwzeiyqhvj";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -104,7 +104,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_token_type,
                                                          &layer_attention,
                                                          &layer_take,
-                                                         &layer_take_last};
+                                                         &layer_take_last,
+                                                         &layer_lstm};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -129,7 +130,7 @@ static inline void batch_layers(struct model_spec *model, const char *text)
         if (letter == 'U')
             layer->kind = &layer_gelu_tanh;
         layer->bias = letter == lower && (lower == 'd' || lower == 'c');
-        if (strchr("dcxke", lower) != NULL)
+        if (strchr("dcxkej", lower) != NULL)
             layer->out = batch_number(&text);
         if (lower == 'i')
             layer->offset = batch_number(&text);

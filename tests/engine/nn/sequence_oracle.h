@@ -6,6 +6,10 @@
 #ifndef TESTS_ENGINE_NN_SEQUENCE_ORACLE_H
 #define TESTS_ENGINE_NN_SEQUENCE_ORACLE_H
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/engine/nn/oracle_state.h"
 
 /* The number of tokens before the first id that is none. */
@@ -79,6 +83,133 @@ static inline void oracle_take(struct oracle *oracle, struct oracle_layer *layer
         }
 }
 
+static inline double oracle_logistic(double z)
+{
+    return 1.0 / (1.0 + exp(-z));
+}
+
+/* An LSTM by its formulas, as torch.nn.LSTM states them; its parameters are weight_ih,
+ * bias_ih, weight_hh and bias_hh, with the gates i, f, g, o as parts of the rows. */
+struct oracle_lstm {
+    const double *weight_ih, *bias_ih, *weight_hh, *bias_hh;
+    double *d_weight_ih, *d_bias_ih, *d_weight_hh, *d_bias_hh;
+    size_t inputs, hidden, positions, own;
+    double *gates, *c,
+        *h; /* (own, 4 hidden), (own + 1, hidden) twice: from t = -1 on */
+};
+
+/* gates, c and h of the record. */
+static inline void oracle_lstm_run(struct oracle_lstm *l, const double *x)
+{
+    size_t n = l->hidden;
+    for (size_t t = 0; t < l->own; t++) {
+        double *gates = l->gates + t * 4 * n;
+        for (size_t r = 0; r < 4 * n; r++) {
+            double z = l->bias_ih[r] + l->bias_hh[r];
+            for (size_t k = 0; k < l->inputs; k++)
+                z += l->weight_ih[r * l->inputs + k] * x[k * l->positions + t];
+            for (size_t k = 0; k < n; k++)
+                z += l->weight_hh[r * n + k] * l->h[t * n + k];
+            gates[r] = r / n == 2 ? tanh(z) : oracle_logistic(z);
+        }
+        for (size_t j = 0; j < n; j++) {
+            double c = gates[n + j] * l->c[t * n + j] + gates[j] * gates[2 * n + j];
+            l->c[(t + 1) * n + j] = c;
+            l->h[(t + 1) * n + j] = gates[3 * n + j] * tanh(c);
+        }
+    }
+}
+
+/* The derivative of the loss in gate r of position t before its function, from that in
+ * h_t and c_t. */
+static inline double oracle_lstm_gate(const struct oracle_lstm *l, size_t t, size_t r,
+                                      double dh, double dc)
+{
+    size_t n = l->hidden, j = r % n;
+    const double *gates = l->gates + t * 4 * n;
+    const double by[] = {gates[2 * n + j], l->c[t * n + j], gates[j]};
+    if (r / n == 3)
+        return dh * tanh(l->c[(t + 1) * n + j]) * gates[r] * (1.0 - gates[r]);
+    double slope = r / n == 2 ? 1.0 - gates[r] * gates[r] : gates[r] * (1.0 - gates[r]);
+    return dc * by[r / n] * slope;
+}
+
+/* One position of the way back. dh and dc (hidden): the derivatives in h_t and c_t, which
+ * become those in h_(t-1) and c_(t-1). */
+static inline void oracle_lstm_back(const struct oracle_lstm *l, size_t t,
+                                    const double *x, double *dh, double *dc, double *dx)
+{
+    size_t n = l->hidden;
+    double *below = calloc(n, sizeof *below);
+    for (size_t j = 0; j < n; j++)
+        dc[j] += dh[j] * l->gates[t * 4 * n + 3 * n + j] *
+                 (1.0 - pow(tanh(l->c[(t + 1) * n + j]), 2));
+    for (size_t r = 0; r < 4 * n; r++) {
+        double dz = oracle_lstm_gate(l, t, r, dh[r % n], dc[r % n]);
+        l->d_bias_ih[r] += dz;
+        l->d_bias_hh[r] += dz;
+        for (size_t k = 0; k < l->inputs; k++) {
+            l->d_weight_ih[r * l->inputs + k] += dz * x[k * l->positions + t];
+            dx[k * l->positions + t] += dz * l->weight_ih[r * l->inputs + k];
+        }
+        for (size_t k = 0; k < n; k++) {
+            l->d_weight_hh[r * n + k] += dz * l->h[t * n + k];
+            below[k] += dz * l->weight_hh[r * n + k];
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        dc[j] *= l->gates[t * 4 * n + n + j];
+    memcpy(dh, below, n * sizeof *dh);
+    free(below);
+}
+
+static inline void oracle_lstm_place(struct oracle_lstm *l, const double *parameters,
+                                     double *gradient)
+{
+    size_t input = 4 * l->hidden * l->inputs, gates = 4 * l->hidden;
+    size_t recurrent = gates * l->hidden;
+    l->weight_ih = parameters;
+    l->bias_ih = l->weight_ih + input;
+    l->weight_hh = l->bias_ih + gates;
+    l->bias_hh = l->weight_hh + recurrent;
+    if (gradient == NULL)
+        return;
+    l->d_weight_ih = gradient;
+    l->d_bias_ih = l->d_weight_ih + input;
+    l->d_weight_hh = l->d_bias_ih + gates;
+    l->d_bias_hh = l->d_weight_hh + recurrent;
+}
+
+static inline void oracle_lstm(struct oracle *oracle, struct oracle_layer *layer,
+                               const double *dy, double *dx)
+{
+    size_t n = layer->out.c, positions = layer->in.h;
+    struct oracle_lstm l = {.inputs = layer->in.c,
+                            .hidden = n,
+                            .positions = positions,
+                            .own = oracle_tokens(oracle->record)};
+    oracle_lstm_place(&l, oracle->parameters + layer->at,
+                      dy != NULL ? oracle->gradient + layer->at : NULL);
+    l.gates = calloc(positions * 4 * n, sizeof *l.gates);
+    l.c = calloc((positions + 1) * n, sizeof *l.c);
+    l.h = calloc((positions + 1) * n, sizeof *l.h);
+    double *dh = calloc(n, sizeof *dh), *dc = calloc(n, sizeof *dc);
+    oracle_lstm_run(&l, layer->x);
+    for (size_t t = 0; dy == NULL && t < positions; t++)
+        for (size_t j = 0; j < n; j++)
+            layer->y[j * positions + t] = t < l.own ? l.h[(t + 1) * n + j] : 0.0;
+    for (size_t t = l.own; dy != NULL && t-- > 0;) {
+        for (size_t j = 0; j < n; j++)
+            dh[j] += dy[j * positions + t];
+        oracle_lstm_back(&l, t, layer->x, dh, dc, dx);
+    }
+    free(dh);
+    free(dc);
+    free(l.gates);
+    free(l.c);
+    free(l.h);
+}
+
 /* dy and dx are NULL in a forward pass. */
 static inline void oracle_sequence(struct oracle *oracle, struct oracle_layer *layer,
                                    const double *dy, double *dx)
@@ -86,6 +217,8 @@ static inline void oracle_sequence(struct oracle *oracle, struct oracle_layer *l
     enum oracle_kind kind = oracle_kind(layer->spec);
     if (kind == ORACLE_TAKE || kind == ORACLE_TAKE_LAST || kind == ORACLE_TAKE_MEAN)
         oracle_take(oracle, layer, dy, dx);
+    else if (kind == ORACLE_LSTM)
+        oracle_lstm(oracle, layer, dy, dx);
     else
         oracle_table(oracle, layer, dy, dx);
 }

@@ -37,7 +37,8 @@ enum oracle_kind {
     ORACLE_TOKEN_TYPE,
     ORACLE_TAKE,
     ORACLE_TAKE_LAST,
-    ORACLE_TAKE_MEAN
+    ORACLE_TAKE_MEAN,
+    ORACLE_LSTM
 };
 
 /* The oracle uses only a layer's name and the numbers of its description. */
@@ -67,7 +68,8 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "token_type",
                                         "take",
                                         "take_last",
-                                        "take_mean"};
+                                        "take_mean",
+                                        "lstm"};
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
         assert_true(++k < sizeof names / sizeof *names);
@@ -140,6 +142,7 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_CROP: return (struct oracle_shape){in.c, spec->out, spec->out};
     case ORACLE_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
     case ORACLE_EMBEDDING: return (struct oracle_shape){spec->out, oracle_size(in), 1};
+    case ORACLE_LSTM: return (struct oracle_shape){spec->out, in.h, in.w};
     case ORACLE_POSITION:
     case ORACLE_TOKEN_TYPE: return in;
     case ORACLE_TAKE:
@@ -181,6 +184,8 @@ static inline size_t oracle_layer_parameters(const struct model_spec *model, siz
         return 2 * in.c;
     if (oracle_kind(spec) == ORACLE_EMBEDDING)
         return (size_t)spec->rows * spec->out;
+    if (oracle_kind(spec) == ORACLE_LSTM)
+        return 4 * (size_t)spec->out * (in.c + spec->out + 2);
     if (oracle_kind(spec) == ORACLE_POSITION || oracle_kind(spec) == ORACLE_TOKEN_TYPE)
         return spec->rows * in.c;
     if (oracle_kind(spec) == ORACLE_RESIDUAL)

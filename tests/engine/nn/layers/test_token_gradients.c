@@ -29,6 +29,11 @@ static const struct family families[] = {
     {"e7,6ry1,3ti9hd1", LOSS_HUBER, 9},
     {"e9,8i7d8[d12ud8]lHd5td4", LOSS_SOFTMAX_CROSS_ENTROPY, 7},
     {"e3,4Hd1", LOSS_SQUARED, 1},
+    {"e7,5j6vd3", LOSS_SOFTMAX_CROSS_ENTROPY, 9},
+    {"e7,5j17j4vd1", LOSS_LOGISTIC, 12},
+    {"e7,6i11d5j5ly2,3j7Hd1", LOSS_HUBER, 9},
+    {"e7,4j5rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, 5},
+    {"e7,4[j4]hd1", LOSS_SQUARED, 1},
     {"e2000,24y2,5vd3", LOSS_SOFTMAX_CROSS_ENTROPY, 12},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -183,8 +188,8 @@ static void only_zeros_are_skipped(void **state)
 /* The same records with as many positions again, all behind their ends. */
 static void padding_adds_nothing(void **state)
 {
-    static const char *const models[] = {"e7,6Hd3", "e9,8d8[d12ud8]lvd4",
-                                         "e9,8i40lHd3"};
+    static const char *const models[] = {"e7,6Hd3", "e9,8d8[d12ud8]lvd4", "e9,8i40lHd3",
+                                         "e9,8j7j5vd4"};
     (void)state;
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         struct batch short_one, long_one;
