@@ -76,16 +76,27 @@ static void read_dialect(struct dialect *dialect, const struct json_node *object
                              "declare another delimiter if they do not");
 }
 
-void columns_text_read(struct schema *schema, const struct json_node *object)
+/* Reads how a file writes its columns, if that has to be declared. */
+static void read_layout(struct schema *schema, const struct json_node *object)
 {
     struct json_node header = json_member(object, "header");
+    if (schema->reader->has_dialect) {
+        schema->header = json_present(header) && json_read_flag(header);
+        read_dialect(&schema->dialect, object);
+        return;
+    }
+    schema->header = true;
+    schema_value_refuse_dialect(schema->reader, object);
+}
+
+void columns_text_read(struct schema *schema, const struct json_node *object)
+{
     schema_value_refuse_of(schema->reader, object, "features", "has columns");
     schema_value_refuse_of(schema->reader, object, "labels",
                            "has a label column with values");
     schema_value_refuse_of(schema->reader, object, "target",
                            "has a label column with a range");
-    schema->header = json_present(header) && json_read_flag(header);
-    read_dialect(&schema->dialect, object);
+    read_layout(schema, object);
     struct missing_texts texts = {0};
     struct json_node missing = json_member(object, "missing");
     if (json_present(missing))
@@ -99,7 +110,8 @@ void columns_text_read(struct schema *schema, const struct json_node *object)
 void columns_text_write(struct json_writer *writer, const struct schema *schema)
 {
     const char delimiter[] = {delimiter_sign(schema->dialect.delimiter), '\0'};
-    json_write_flag(writer, "header", schema->header);
+    if (schema->reader->has_dialect)
+        json_write_flag(writer, "header", schema->header);
     if (schema->dialect.delimiter != DELIMITER_COMMA)
         json_write_text(writer, "delimiter", delimiter);
     if (schema->dialect.decimal_comma)

@@ -145,9 +145,7 @@ static void read_labels(struct schema *schema, struct json_node labels)
 static void read_answer(struct schema *schema, const struct json_node *object)
 {
     struct json_node target = json_member(object, "target");
-    schema_value_refuse_unless(FORM_COLUMNS, object, "header", "has a header");
-    schema_value_refuse_unless(FORM_COLUMNS, object, "delimiter", "has a delimiter");
-    schema_value_refuse_unless(FORM_COLUMNS, object, "decimal", "has a decimal sign");
+    schema_value_refuse_dialect(schema->reader, object);
     schema_value_refuse_unless(FORM_COLUMNS, object, "missing", "has missing cells");
     schema_value_refuse_unless(FORM_COLUMNS, object, "columns", "has columns");
     if (schema->task == TASK_REGRESSION) {

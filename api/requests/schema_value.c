@@ -61,3 +61,11 @@ void schema_value_refuse_unless(enum record_form form, const struct json_node *o
     if (json_present(node))
         json_refuse(node, "only %s %s", names, has);
 }
+
+void schema_value_refuse_dialect(const struct reader *reader,
+                                 const struct json_node *object)
+{
+    schema_value_refuse_of(reader, object, "header", "has no line of names");
+    schema_value_refuse_of(reader, object, "delimiter", "has no delimiter");
+    schema_value_refuse_of(reader, object, "decimal", "has no decimal sign to declare");
+}

@@ -32,4 +32,8 @@ void schema_value_refuse_of(const struct reader *reader, const struct json_node 
 void schema_value_refuse_unless(enum record_form form, const struct json_node *object,
                                 const char *name, const char *has);
 
+/* Refuses header, delimiter and decimal, because the format has no dialect. */
+void schema_value_refuse_dialect(const struct reader *reader,
+                                 const struct json_node *object);
+
 #endif

@@ -42,6 +42,9 @@ struct reader {
     const char *name; /* of the format, as in schemas */
     enum record_form form;
     bool is_text; /* files are text in UTF-8 or ASCII, never in UTF-16 */
+    /* Of columns: a schema declares the header and the dialect (dialect.h). Else each
+     * record names its cells. */
+    bool has_dialect;
 
     /* The names of the uploaded files; NULL after the last one. */
     const char *files[READER_FILES_MAX];

@@ -350,8 +350,9 @@ static bool features_agree(const struct schema *a, const struct schema *b)
 
 bool schema_agrees(const struct schema *a, const struct schema *b)
 {
-    return a->reader == b->reader && a->task == b->task && a->classes == b->classes &&
-           features_agree(a, b) && targets_agree(a, b);
+    const bool both = schema_has_columns(a) && schema_has_columns(b);
+    return (a->reader == b->reader || both) && a->task == b->task &&
+           a->classes == b->classes && features_agree(a, b) && targets_agree(a, b);
 }
 
 const char *task_name(enum task task)

@@ -99,7 +99,8 @@ struct schema {
     double scale; /* > 0 */
 
     /* FORM_COLUMNS */
-    bool header; /* the file begins with the names of the columns */
+    bool header; /* the file names the columns, in its first line; or in each record, if
+                    the format has no dialect */
     struct dialect dialect;
     size_t column_count;
     struct column *columns;
@@ -199,8 +200,8 @@ double schema_target(const struct schema *schema, double mapped);
  * classification. */
 double schema_half_range(const struct schema *schema);
 
-/* Returns whether a and b have the same format, task, classes (texts or numbers), and
- * features in the same encoding, including names. Ignored columns, id columns, the
+/* Returns whether a and b have the same format, or both columns, and the same task,
+ * classes (texts or numbers), and features in the same encoding, including names. Ignored columns, id columns, the
  * header, the dialect, defaults, texts of missing cells and stored texts may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 

@@ -25,10 +25,11 @@ static enum status check_dataset(const struct daemon_state *context,
     dataset_read(context->datasets, dataset, &info);
     if (proposal_bars(&info.detail.proposal))
         return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
-    if (!schema_has_columns(schema))
-        return error_set_at(error, ST_INVALID, "/postgresql",
-                            "only a csv dataset can be imported from a query: its rows "
-                            "have columns");
+    if (!schema->reader->has_dialect)
+        return error_set_at(
+            error, ST_INVALID, "/postgresql",
+            "only a csv dataset can be imported from a query, whose rows "
+            "are written as csv");
     if (schema->dialect.decimal_comma)
         return error_set_at(
             error, ST_INVALID, "/postgresql",

@@ -96,6 +96,9 @@ static const char *const declarations[] = {
     "\"privacy\":\"public\"}",
     "{\"id\":\"f\",\"format\":\"cifar100\",\"task\":\"classification\","
     "\"classes\":100,\"features\":{\"scale\":127.5},\"privacy\":\"public\"}",
+    "{\"id\":\"g\",\"format\":\"jsonl\",\"task\":\"regression\",\"columns\":["
+    "{\"name\":\"x\",\"kind\":\"boolean\",\"default\":false},"
+    "{\"name\":\"y\",\"kind\":\"label\",\"range\":[0,5]}],\"privacy\":\"public\"}",
 };
 
 /* A budget that was granted a second time; its filters have the form of any. */
@@ -335,7 +338,7 @@ static void answer_report(json_t *answers, struct dataset_view *view)
     assert_non_null(report);
     const struct cell_fault fault = {0, 2, 1, {"teal", 4}, true, "no value"};
     import_report_add_cell(report, &fault);
-    import_report_add_line(report, 3, 0, "too long");
+    import_report_add_line(report, 3, 0, (struct cell){"x", 1}, "too long");
     view->report = report;
     take_answer(answers, "Import", import_render(view));
     const struct error error = {.status = ST_IMPORT_FAILED, .text = "no value"};

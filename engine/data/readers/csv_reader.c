@@ -130,6 +130,7 @@ const struct reader csv_reader = {
     .name = "csv",
     .form = FORM_COLUMNS,
     .is_text = true,
+    .has_dialect = true,
     .files = {"data"},
     .read = read_file,
 };

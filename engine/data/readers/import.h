@@ -38,9 +38,10 @@ struct import_limits {          /* bytes */
 struct import_failure {
     enum status status; /* ST_OK: the import did not fail */
     char file[16];      /* a name of the schema's files; "": the fault is in no file */
-    uint64_t line;   /* in text formats, else the record; from 1, 0: the whole file */
-    uint64_t column; /* csv: cell, libsvm: byte, else feature; from 1, 0: whole line */
-    char text[256];  /* the reason; it never quotes a value of a record */
+    uint64_t line; /* in text formats, else the record; from 1, 0: the whole file */
+    uint64_t
+        column; /* csv: cell, jsonl and libsvm: byte, else feature; from 1, 0: all */
+    char text[256]; /* the reason; it never quotes a value of a record */
 };
 
 struct import_result {

@@ -178,12 +178,12 @@ void import_report_add_cell(struct import_report *report,
 }
 
 void import_report_add_line(struct import_report *report, uint64_t line, uint64_t place,
-                            const char *reason)
+                            struct cell shown, const char *reason)
 {
     const struct reported_cell at = {.line = line, .column = place};
     report->faulty_lines++;
     report->faults++;
     if (report->line_count < REPORT_LINES_MAX)
-        report->line_count += keep_fault(report, &report->lines[report->line_count],
-                                         &at, (struct cell){0}, reason);
+        report->line_count +=
+            keep_fault(report, &report->lines[report->line_count], &at, shown, reason);
 }

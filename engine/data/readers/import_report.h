@@ -30,7 +30,8 @@ enum {
 struct reported_cell {
     uint64_t line;   /* from 1 */
     uint64_t column; /* of the file, from 1; 0: the whole line */
-    char *text;      /* of the cell, as far as it is kept; NULL: the whole line */
+    char *text;      /* of the cell, or of a part of the line, as far as it is kept;
+                        NULL: the whole line */
     char *reason;    /* as import_failure's text */
 };
 
@@ -76,8 +77,9 @@ struct cell_fault {
 void import_report_add_cell(struct import_report *report,
                             const struct cell_fault *fault);
 
-/* Adds a line that does not have the declared cells. */
+/* Adds a line that does not have the declared cells.
+ *   shown  the part of the line that is wrong; text NULL: the whole line is */
 void import_report_add_line(struct import_report *report, uint64_t line, uint64_t place,
-                            const char *reason);
+                            struct cell shown, const char *reason);
 
 #endif

@@ -16,6 +16,7 @@
 #define READER_TABLE(ROW)                                                              \
     ROW(idx_reader)                                                                    \
     ROW(csv_reader)                                                                    \
+    ROW(jsonl_reader)                                                                  \
     ROW(libsvm_reader)                                                                 \
     ROW(npy_reader)                                                                    \
     ROW(cifar10_reader)                                                                \

@@ -38,6 +38,7 @@ void table_begin(struct table *table)
     const struct import_report *report = table->reading->report;
     table->floats = matrix_writer_rows(table->reading->writer, &room);
     table->faults_before = report != NULL ? import_report_faults(report) : 0;
+    table->shown = (struct cell){0};
     table->records++;
 }
 
@@ -96,7 +97,7 @@ static void report_fault(struct table *table)
     struct reading *reading = table->reading;
     const struct reading_place place = reading->place;
     if (import_report_faults(reading->report) == table->faults_before)
-        import_report_add_line(reading->report, place.line, place.column,
+        import_report_add_line(reading->report, place.line, place.column, table->shown,
                                reading->error->text);
     if (table->first_place.line == 0) {
         table->first_place = place;

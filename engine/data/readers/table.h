@@ -30,7 +30,10 @@ struct table {
     float *floats;              /* of the current record, in the matrix */
     struct table_target target; /* of the current record */
     struct error reason;        /* why a cell cannot be encoded */
-    uint64_t faults_before;     /* of the report, when the current record began */
+    /* A part of the faulty line that only the report shows; text NULL: none. A reader
+     * that refuses the line sets it. */
+    struct cell shown;
+    uint64_t faults_before; /* of the report, when the current record began */
 
     /* The first fault, if there is a report. Line 0: there is none. */
     struct reading_place first_place;

@@ -69,6 +69,13 @@
     "{\"name\":\"died\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"             \
     "\"privacy\":\"public\"}"
 
+#define REVIEWS                                                                        \
+    "{\"id\":\"reviews\",\"format\":\"jsonl\",\"task\":\"classification\","            \
+    "\"missing\":[\"?\"],\"columns\":["                                                \
+    "{\"name\":\"stars\",\"kind\":\"numeric\",\"range\":[1,5],\"default\":3},"         \
+    "{\"name\":\"useful\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"           \
+    "\"privacy\":\"public\"}"
+
 #define PEOPLE                                                                         \
     "{\"id\":\"people\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"    \
     "true,"                                                                            \
@@ -77,8 +84,9 @@
     "{\"name\":\"ill\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"              \
     "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
 
-static const char *const good[] = {IDX, CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
-                                   NPY, CIFAR, GERMAN,  STAYS,  PEOPLE};
+static const char *const good[] = {IDX,    CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
+                                   NPY,    CIFAR, GERMAN,  STAYS,  PEOPLE,
+                                   REVIEWS};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
@@ -275,6 +283,27 @@ static void idx_is_checked_member_by_member(void **state)
         {"\"classification\"", "\"regression\"", "/classes"},
     };
     REFUSE_EACH_TWICE(read_dataset, IDX, twice);
+}
+
+static void lines_of_json_have_no_dialect(void **state)
+{
+    (void)state;
+    static const struct broken cases[] = {
+        {"\"missing\"", "\"header\":true,\"missing\"", "/header"},
+        {"\"missing\"", "\"delimiter\":\",\",\"missing\"", "/delimiter"},
+        {"\"missing\"", "\"decimal\":\".\",\"missing\"", "/decimal"},
+        {"\"missing\"", "\"features\":{},\"missing\"", "/features"},
+        {"\"missing\"", "\"privacy_id\":true,\"missing\"", "/privacy_id"},
+        {"\"range\":[1,5]", "\"range\":[5,1]", "/columns/0/range"},
+        {"\"jsonl\"", "\"json\"", "/format"},
+    };
+    REFUSE_EACH(read_dataset, REVIEWS, cases);
+    struct dataset_spec spec;
+    must_parse(&spec, REVIEWS);
+    assert_ptr_equal(spec.schema.reader, &jsonl_reader);
+    assert_true(spec.schema.header);
+    assert_int_equal(spec.schema.columns[0].missing_count, 1);
+    dataset_spec_fini(&spec);
 }
 
 static void a_dialect_has_signs_of_its_own(void **state)
@@ -810,6 +839,7 @@ int main(void)
         cmocka_unit_test(all_faults_of_a_dataset_are_listed_in_its_order),
         cmocka_unit_test(what_is_rendered_reads_back),
         cmocka_unit_test(idx_is_checked_member_by_member),
+        cmocka_unit_test(lines_of_json_have_no_dialect),
         cmocka_unit_test(a_dialect_has_signs_of_its_own),
         cmocka_unit_test(missing_cells_and_kinds_are_declared_per_column),
         cmocka_unit_test(npy_is_declared_as_idx_is),

@@ -25,7 +25,7 @@ static struct import_report *report_of(void)
 {
     struct import_report *report = import_report_create(&schema);
     assert_non_null(report);
-    import_report_add_line(report, 7, 0, "a fault");
+    import_report_add_line(report, 7, 0, (struct cell){0}, "a fault");
     return report;
 }
 

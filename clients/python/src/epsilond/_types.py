@@ -49,7 +49,7 @@ class Nothing(TypedDict):
 
 
 class Target(TypedDict):
-    """The target of a regression in formats other than csv; it is mapped to [-1, 1], and
+    """The target of a regression in formats without columns; it is mapped to [-1, 1], and
     predictions are mapped back."""
 
     range: Range
@@ -260,6 +260,27 @@ class DatasetRequestCsv(TypedDict):
     tags: NotRequired[TagsOrNull]
 
 
+class DatasetRequestJsonl(TypedDict):
+    """The file `data`: JSON Lines in UTF-8, each line one object whose members are the declared
+    columns, in any order. A member that is absent or null is a missing cell. A text, a number, true
+    and false are cells with that text, as in csv; a number keeps its digits. Members that are not
+    declared, members that stand there twice, arrays and objects are refused."""
+
+    id: DatasetId
+    format: Literal["jsonl"]
+    task: Task
+    classes: NotRequired[Classes]
+    missing: NotRequired[MissingTexts]
+    columns: Columns
+    rows_kept: NotRequired[RowsKept]
+    privacy: DatasetPrivacy
+    holdout: NotRequired[Holdout]
+    holdout_seed: NotRequired[HoldoutSeed]
+    acknowledge: NotRequired[AcknowledgeEpsilon]
+    display_name: NotRequired[DisplayName]
+    tags: NotRequired[TagsOrNull]
+
+
 class Dataset(TypedDict):
     """The declaration with every default filled in, and the current state."""
 
@@ -358,7 +379,7 @@ class Import(TypedDict):
 
 class ImportReportColumnsItemCellsItem(TypedDict):
     line: int
-    column: int
+    column: int | None
     cell: str
     reason: str
 
@@ -375,12 +396,13 @@ class ImportReportColumnsItem(TypedDict):
 class ImportReportLinesItem(TypedDict):
     line: int
     column: int | None
+    cell: NotRequired[str]
     reason: str
 
 
 class ImportReport(TypedDict):
-    """Everything in a csv file that is not as declared. It quotes cells, so only the key that sent
-    the file reads it, in one answer. The first faults are shown, and all are counted."""
+    """Everything in a csv or jsonl file that is not as declared. It quotes cells, so only the key
+    that sent the file reads it, in one answer. The first faults are shown, and all are counted."""
 
     faults: int
     columns: list[ImportReportColumnsItem]
@@ -2425,13 +2447,13 @@ class ModelPage(TypedDict):
 
 class PredictRequest(TypedDict):
     """Rows in the dataset's own units and column order. idx, npy, cifar: the values of one record,
-    row-major, not scaled. libsvm: all features. csv: the numeric columns as numbers and the
-    categorical, date and hashed ones as strings, boolean ones as true or false; null is a missing
-    cell, as is a declared text. A row of csv may also be an object that has these cells by the
-    names of their columns, in any order; members for the label and for ignored columns are allowed
-    and not read. Rows x the larger of features and classes: at most 2^25. Rows x the floating-point
-    operations of the model's products for one row: at most 2^40, but a single row is always
-    accepted."""
+    row-major, not scaled. libsvm: all features. csv and jsonl: the numeric columns as numbers and
+    the categorical, date and hashed ones as strings, boolean ones as true or false; null is a
+    missing cell, as is a declared text. A row of these may also be an object that has these cells
+    by the names of their columns, in any order; members for the label and for ignored columns are
+    allowed and not read. Rows x the larger of features and classes: at most 2^25. Rows x the
+    floating-point operations of the model's products for one row: at most 2^40, but a single row is
+    always accepted."""
 
     inputs: list[Any]
 
@@ -2626,10 +2648,11 @@ TagValue = str
 Tags = dict[str, Any]
 TagsOrNull = Tags | None
 DatasetRequest = (
-    DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv
+    DatasetRequestArrays | DatasetRequestCifar | DatasetRequestLibsvm | DatasetRequestCsv |
+    DatasetRequestJsonl
 )
 DatasetFile = Literal["features", "labels", "data", "privacy_id"]
-DatasetFormat = Literal["idx", "csv", "libsvm", "npy", "cifar10", "cifar100"]
+DatasetFormat = Literal["idx", "csv", "jsonl", "libsvm", "npy", "cifar10", "cifar100"]
 DatasetState = Literal["CREATED", "IMPORTING", "READY", "FAILED", "DELETED"]
 DatasetReason = Literal["import_failed", "disk_full", "internal"]
 WebhookId = str

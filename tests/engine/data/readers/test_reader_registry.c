@@ -57,6 +57,7 @@ static void each_format_has_a_name_a_form_and_its_files(void **state)
         {"idx", FORM_SHAPED, 2},     {"csv", FORM_COLUMNS, 1},
         {"libsvm", FORM_INDEXED, 1}, {"npy", FORM_SHAPED, 2},
         {"cifar10", FORM_SHAPED, 1}, {"cifar100", FORM_SHAPED, 1},
+        {"jsonl", FORM_COLUMNS, 1},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const struct reader *reader = reader_find(formats[i].name);
@@ -89,6 +90,7 @@ static void every_row_is_whole(void **state)
         assert_true(reader_file_count(reader) > 0);
         for (size_t k = 0; k < reader_file_count(reader); k++)
             assert_true(strlen(reader->files[k]) < sizeof failure.file);
+        assert_true(!reader->has_dialect || reader->form == FORM_COLUMNS);
         assert_true(reader->magic == NULL || strlen(reader->magic) > 2);
         assert_true(reader->shape_count == 0 || reader->form == FORM_SHAPED);
         assert_int_equal(reader->shape_count > 0, reader->scale > 0);

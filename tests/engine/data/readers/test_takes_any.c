@@ -107,6 +107,54 @@ static void each_bad_cell_has_a_declared_place(void **state)
     ingest_fini(&ingest);
 }
 
+/* --- jsonl --- */
+
+static const struct schema objects = {.reader = &jsonl_reader,
+                                      .task = TASK_CLASSIFICATION,
+                                      .classes = 2,
+                                      .header = true,
+                                      .column_count = COLUMNS,
+                                      .columns = columns};
+
+static void a_line_that_is_no_object_has_only_missing_cells(void **state)
+{
+    (void)state;
+    static const char *const nothing[] = {"{}\n",
+                                          "x\n",
+                                          " \n",
+                                          "{\"age\":50,\n",
+                                          "{\"age\":50,\"job\":[]}\n",
+                                          "{\"age\":50,\"age\":50}\n",
+                                          "{\"age\":50,\"job\":\"\xff\"}\n",
+                                          "{\"unknown\":50}\n"};
+    static const char *const something[] = {
+        "{\"age\":75,\"x\":1,\"ill\":\"yes\"}\n",
+        "{\"job\":\"baker\",\"day\":true,\"ill\":\"yes\",\"age\":75}\n"};
+    struct ingest ingest;
+    char text[1024] = "";
+    ingest_init(&ingest);
+    const size_t bad = sizeof nothing / sizeof *nothing;
+    for (size_t i = 0; i < bad; i++)
+        strcat(text, nothing[i]);
+    for (size_t i = 0; i < sizeof something / sizeof *something; i++)
+        strcat(text, something[i]);
+    take_text(&ingest, &objects, text, strlen(text));
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.matrix.records, bad + 2);
+    const float *rows = ingest.matrix.rows;
+    const size_t size = ingest.matrix.features;
+    for (size_t i = 0; i < bad; i++) {
+        assert_memory_equal(rows + i * size, rows, size * sizeof *rows);
+        assert_int_equal(ingest.matrix.targets[i], 0);
+    }
+    for (size_t i = bad; i < bad + 2; i++) {
+        assert_true(rows[i * size] == 0.5F);
+        assert_memory_equal(rows + i * size + 1, rows + 1, (size - 1) * sizeof *rows);
+        assert_int_equal(ingest.matrix.targets[i], 1);
+    }
+    ingest_fini(&ingest);
+}
+
 static void a_header_decides_nothing(void **state)
 {
     (void)state;
@@ -183,6 +231,7 @@ static void a_row_is_a_function_of_its_own_line(void **state)
 {
     (void)state;
     assert_rows_are_of_their_lines(&table);
+    assert_rows_are_of_their_lines(&objects);
     assert_rows_are_of_their_lines(&sparse);
 }
 
@@ -334,6 +383,9 @@ static void the_number_of_records_does_not_depend_on_the_declaration(void **stat
         assert_int_equal(ingest.status, ST_OK);
         assert_int_equal(ingest.matrix.records, 4);
     }
+    take_text(&ingest, &objects, text, sizeof text - 1);
+    assert_int_equal(ingest.status, ST_OK);
+    assert_int_equal(ingest.matrix.records, 4);
     take_text(&ingest, &sparse, text, sizeof text - 1);
     assert_int_equal(ingest.status, ST_OK);
     assert_int_equal(ingest.matrix.records, 4);
@@ -403,6 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bad_cell_has_a_declared_place),
+        cmocka_unit_test(a_line_that_is_no_object_has_only_missing_cells),
         cmocka_unit_test(a_header_decides_nothing),
         cmocka_unit_test(a_row_is_a_function_of_its_own_line),
         cmocka_unit_test(a_line_of_any_length_is_one_record),
