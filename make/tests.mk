@@ -33,11 +33,11 @@ $(BUILD)/epsilond-quick: $(BUILD)/service/commands/main.o $(BUILD)/quick_clock.o
 	$(quiet)$(LINK) $(link.tests) -o $@ $(filter %.o %.a,$^) $(call libs,service/commands)
 e2e.fixtures := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/e2e/*_fixture.c))
 
-# The thread sanitizer finds nothing in programs that cannot start a thread. Such programs (according
-# to the release build) are left out under tsan, unless ONLY names them.
-ifeq ($(MODE)$(ONLY),tsan)
+# The thread sanitizer finds nothing in programs that start no thread. Programs that started none when
+# the release build ran them (tests/threads.c) are left out under tsan, unless ONLY names them.
+ifeq ($(MODE)$(ONLY)$(EVERY),tsan)
 alone    := $(shell cd build/release 2>/dev/null && for test in $(tests:$(BUILD)/%=%); do \
-              [ ! -x $$test ] || nm -D --undefined-only $$test | grep -q pthread_create || echo $$test; done)
+              [ $$test.ok -nt $$test ] && [ $$test.ok -nt tests/threads.o ] && [ ! -e $$test.threads ] && echo $$test; done)
 tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
 endif
 
@@ -73,6 +73,10 @@ wraps     = $$(nm $@.o | sed -n 's/^.* T __wrap_/-Wl,--wrap=/p')
 link.test = $(LINK) $(link.tests) $(call libs,$(call linked,$(*D))) $(libs.tests)
 $(BUILD)/tests/%.link: FORCE
 	$(call keep,$(link.test))
+ifeq ($(MODE),release)
+$(tests): $(BUILD)/tests/threads.o
+$(tests): libs.tests += -Wl,--wrap=pthread_create
+endif
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/%.link $$(call archives,$$(call linked,$$(*D)))
 	$(quiet)$(LINK) $(link.tests) $(wraps) -o $@ $(filter %.o %.a,$^) $(call libs,$(call linked,$(*D))) $(libs.tests)
 $(e2e) $(BUILD)/tests/faults/test_daemon_failover $(BUILD)/tests/slurm/test_slurm_ranks: $(e2e.fixtures)
@@ -86,8 +90,24 @@ $(BUILD)/tests/bench/bare_server: libs.tests := $(libs.service/http)
 $(BUILD)/tests/bench/followers: libs.tests :=
 $(BUILD)/tests/%.ok: $(BUILD)/tests/%
 	tests/run.py $< && touch $@
-$(e2e:=.ok): $(BUILD)/epsilond $(BUILD)/epsilond-rank
+$(e2e:=.ok) $(e2e:=.run): $(BUILD)/epsilond $(BUILD)/epsilond-rank
 
 $(BUILD)/tests/api/test_openapi.ok: openapi.yaml api/limits.h tests/api/test_openapi.py tests/api/write_openapi.py
 %.run: %
 	tests/run.py $<
+
+# Programs of tests/e2e talk to the daemon from outside, so a sanitizer of theirs would find nothing of the
+# product: those of the release build run with the sanitizer's daemon.
+ifneq ($(filter asan tsan,$(MODE)),)
+e2e.release := $(e2e:$(BUILD)/%=build/release/%)
+e2e.wanted  := $(if $(ONLY),$(foreach test,$(e2e.release),$(if $(findstring $(ONLY),$(test)),$(test))),$(e2e.release))
+$(e2e:=.ok): $(BUILD)/%.ok: build/release/%
+	@mkdir -p $(@D)
+	tests/run.py $< $(BUILD)/$* && touch $@
+$(e2e:=.run): $(BUILD)/%.run: build/release/%
+	@mkdir -p $(@D)
+	tests/run.py $< $(BUILD)/$*
+$(e2e.release): e2e.programs ;
+e2e.programs: FORCE
+	$(quiet)$(MAKE) --no-print-directory MODE=release $(e2e.wanted)
+endif

@@ -21,8 +21,7 @@
  * the thread sanitizer. A sanitizer manages memory itself, so a test can conclude
  * nothing from which memory is free, resident or still holds some bytes. Every step
  * also takes many times as long, so a series of draws whose bound is computed from its
- * length is made shorter. The thread sanitizer seeks races, and a program of one thread
- * has none. */
+ * length is made shorter. */
 #if defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1, RACES_SOUGHT = 1 };
 #elif defined(__SANITIZE_ADDRESS__)
@@ -55,16 +54,6 @@ static inline bool processor_has(const char *kernel, bool has)
     if (!has)
         skip_part("this processor cannot run %s", kernel);
     return has;
-}
-
-/* Call it at the beginning of main in a long program that runs on one thread only.
- * Returns true, and reports it, if the program is built with the thread sanitizer: one
- * thread has no races for it to find. */
-static inline bool nothing_races(void)
-{
-    if (RACES_SOUGHT)
-        skip_part("one thread has no races");
-    return RACES_SOUGHT;
 }
 
 /* |actual - expected| <= tolerance * |expected|; equal values, infinities too, pass. */

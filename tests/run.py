@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs one test program, records the tests that it skipped, and prints its duration.
 
-    run.py PROGRAM
+    run.py PROGRAM [NAME]
 
-Shows what the program prints. For each test that is skipped, in whole or in part, PROGRAM.skips
+Shows what the program prints. For each test that is skipped, in whole or in part, NAME.skips
 has a line: the test's name, a tab, and the reason, which the test prints (tests/expect.h). The
-name is `*` if the reason is printed outside of a test. Without skips there is no such file.
+name is `*` if the reason is printed outside of a test. Without skips there is no such file. NAME
+is PROGRAM unless the program runs for another build's daemon. PROGRAM.threads of an earlier run
+is removed (tests/threads.c).
 Exits as the program does, or with 1 if a test is skipped without a reason.
 """
 
@@ -62,24 +64,30 @@ def skips(printed):
     return found, silent
 
 
-def main(program):
+def remove(path):
+    if os.path.exists(path):
+        os.remove(path)
+
+
+def main(program, name=None):
+    name = name or program
+    remove(program + ".threads")
     start = time.monotonic()
     code, printed = run(program)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{program}: {time.monotonic() - start:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of a processor")
+    print(f"{name}: {time.monotonic() - start:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of a processor")
     found, silent = skips(printed)
-    path = program + ".skips"
+    path = name + ".skips"
+    remove(path)
     if found:
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(f"{test}\t{reason}\n" for test, reason in found)
-    elif os.path.exists(path):
-        os.remove(path)
     for test in silent:
-        print(f"{program}: {test} is skipped and does not say why", file=sys.stderr)
+        print(f"{name}: {test} is skipped and does not say why", file=sys.stderr)
     if code < 0:
-        print(f"{program} was ended by signal {-code}", file=sys.stderr)
+        print(f"{name} was ended by signal {-code}", file=sys.stderr)
     return 1 if code < 0 or (code == 0 and silent) else code
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

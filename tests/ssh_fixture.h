@@ -26,9 +26,10 @@ struct ssh_hosts {
     pid_t server;
 };
 
-static inline bool ssh_can_start(void)
+/* Open MPI does not run under a sanitizer. */
+static inline bool ssh_can_start(bool sanitized)
 {
-    return !SANITIZED && system("mpirun --version >/dev/null 2>&1 && "
+    return !sanitized && system("mpirun --version >/dev/null 2>&1 && "
                                 "[ -x /usr/sbin/sshd ] && command -v ssh ssh-keygen "
                                 ">/dev/null") == 0;
 }

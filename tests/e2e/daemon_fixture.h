@@ -3,7 +3,9 @@
  * port in a directory of its own, stopped by signals, and started again on the files
  * that it left.
  *
- * The binary is the one that $EPSILOND names. Any failure of the fixture fails the
+ * The binary is the one that $EPSILOND names. It may be built with a sanitizer; the test
+ * programs never are (make/tests.mk), so SANITIZED of expect.h says nothing here, and
+ * may not be used: daemon_sanitizer() says it. Any failure of the fixture fails the
  * running test. A daemon dies with the test program that started it.
  */
 #ifndef TESTS_E2E_DAEMON_FIXTURE_H
@@ -11,6 +13,12 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "tests/expect.h"
+
+#pragma GCC poison SANITIZED RACES_SOUGHT
+
+enum daemon_sanitizer { SANITIZER_NONE, SANITIZER_ADDRESS, SANITIZER_THREAD };
 
 struct daemon {
     pid_t pid; /* 0: not running */
@@ -21,6 +29,9 @@ struct daemon {
     const char *certificate; /* the file given to --tls-cert, or NULL */
     const char *socket_path; /* the path given to --listen unix:, or NULL */
 };
+
+/* Returns the sanitizer that the binary is built with. */
+enum daemon_sanitizer daemon_sanitizer(void);
 
 /* Makes the directory but starts no daemon. */
 void daemon_init(struct daemon *daemon);

@@ -11,7 +11,8 @@
 
 bool ranks_can_start(void)
 {
-    return !SANITIZED && system("mpirun --version >/dev/null 2>&1") == 0;
+    return daemon_sanitizer() == SANITIZER_NONE &&
+           system("mpirun --version >/dev/null 2>&1") == 0;
 }
 
 struct client *ranks_client(struct stage *stage)

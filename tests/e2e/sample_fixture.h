@@ -51,12 +51,10 @@ const struct reply *declare_points(struct client *client, const char *id,
  * every few seconds, and it outlasts a test that cancels it after two quarters. Under
  * the thread sanitizer a step takes some ten times as long, so such a job has a tenth
  * of the steps. */
-enum {
-    SAMPLE_SHORTER = RACES_SOUGHT ? 10 : 1,
-    SAMPLE_ENDLESS = 10000000,
-    SAMPLE_LONG = 400000 / SAMPLE_SHORTER,
-    SAMPLE_QUARTER = SAMPLE_LONG / 4
-};
+enum { SAMPLE_ENDLESS = 10000000 };
+#define SAMPLE_SHORTER (daemon_sanitizer() == SANITIZER_THREAD ? 10 : 1)
+#define SAMPLE_LONG    (400000 / SAMPLE_SHORTER)
+#define SAMPLE_QUARTER (SAMPLE_LONG / 4)
 #define SAMPLE_JOB                                                                     \
     "{'dataset':'%s','model':{'preset':'linear'},'algorithm':{'name':'dpsgd'},"        \
     "'batch_size':50,'steps':%d,'privacy':{'noise_multiplier':%g}}"

@@ -15,7 +15,7 @@
 #include "tests/e2e/stream_fixture.h"
 
 enum { ONE, OTHER, WORKER };
-enum { STEPS = 200000 / SAMPLE_SHORTER }; /* of a job whose progress is visible */
+#define STEPS (200000 / SAMPLE_SHORTER) /* of a job whose progress is visible */
 
 static const char *const roles[] = {"api", "api", "worker", NULL};
 

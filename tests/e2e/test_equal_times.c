@@ -173,7 +173,7 @@ static void compare(const char *method, const char *before, const char *id,
     double deviations = rank_sum(times);
     print_message("%s %s...%s: %.2f standard deviations\n", method, before, after,
                   deviations);
-    if (SANITIZED)
+    if (daemon_sanitizer() != SANITIZER_NONE)
         skip_part("a sanitizer changes the times");
     else if (!(fabs(deviations) < bound))
         fail_msg("a foreign thing and none can be told apart");

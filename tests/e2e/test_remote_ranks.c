@@ -17,7 +17,7 @@ static struct ssh_hosts hosts;
 static int begin(void **state)
 {
     char mpirun[1024];
-    if (!ssh_can_start())
+    if (!ssh_can_start(daemon_sanitizer() != SANITIZER_NONE))
         return 0;
     ssh_hosts_begin(&hosts);
     ssh_mpirun(&hosts, "\"$1\"", mpirun, sizeof mpirun);

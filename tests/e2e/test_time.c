@@ -18,7 +18,9 @@
 #include "tests/e2e/stage_fixture.h"
 #include "tests/e2e/stream_fixture.h"
 
-enum { STEPS = 150000 / SAMPLE_SHORTER, QUARTER = STEPS / 4, WORKERS = 6 };
+enum { WORKERS = 6 };
+#define STEPS   (150000 / SAMPLE_SHORTER)
+#define QUARTER (STEPS / 4)
 
 #define LEARNING                                                                       \
     "{'dataset':'%s','evaluation':'open','model':{'preset':'linear'},'algorithm':"     \

@@ -250,7 +250,7 @@ static void processes_on_two_hosts_make_the_models_of_one(void **state)
     char mpirun[1024];
     struct ssh_hosts hosts;
     (void)state;
-    if (!ssh_can_start())
+    if (!ssh_can_start(SANITIZED))
         skip_because("no mpirun, no sshd, or a sanitizer");
     ssh_hosts_begin(&hosts);
     ssh_mpirun(&hosts, "2", mpirun, sizeof mpirun);
