@@ -169,6 +169,7 @@ static const char *const members_of[PRESETS][16] = {
                         START_MEMBERS},
     [PRESET_DISTILBERT] = {"preset", TEXT_ENCODER_MEMBERS, "loss", "init_seed",
                            START_MEMBERS},
+    [PRESET_CHAR_LSTM] = {"preset", "loss", "init_seed", START_MEMBERS},
 };
 
 const char *const *model_request_members(enum preset preset)
@@ -305,17 +306,19 @@ static bool holds_ids(const struct schema *schema)
     return schema->shape_count == 1 && schema->scale == 1;
 }
 
-/* Checks whether the records are texts for the model, if it is an encoder. */
+/* Checks whether the records are texts for the model, if it reads texts. */
 static enum status check_texts(const struct model_spec *model,
                                const struct schema *schema, struct error *error)
 {
-    if (!preset_is_text_encoder(model->preset))
+    if (!preset_reads_ids(model->preset))
         return ST_OK;
     if (!holds_ids(schema))
         return error_set_at(error, ST_INVALID, "/model/preset",
                             "%s reads texts: a record must be a list of ids, of the "
                             "shape [tokens] and the scale 1",
                             preset_names[model->preset]);
+    if (!preset_is_text_encoder(model->preset))
+        return ST_OK;
     return text_encoder_check(model, schema_features(schema), error);
 }
 

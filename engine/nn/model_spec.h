@@ -29,9 +29,10 @@ enum preset {
     PRESET_SCATTER,
     PRESET_BERT, /* layers/text_encoder.h */
     PRESET_ROBERTA,
-    PRESET_DISTILBERT
+    PRESET_DISTILBERT,
+    PRESET_CHAR_LSTM
 };
-enum { PRESETS = PRESET_DISTILBERT + 1 };
+enum { PRESETS = PRESET_CHAR_LSTM + 1 };
 
 enum {
     MODEL_LAYERS_MAX = 1024,

@@ -104,7 +104,8 @@ class Check:
             self.accepts(schema, {**defaults(schema), "model": model},
                          f"{dataset}, {model['preset']}", ("not_float_safe", "job_too_large"))
         for preset in {"linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn",
-                       "resnet34_gn", "scatter", "bert", "roberta", "distilbert"} - presets:
+                       "resnet34_gn", "scatter", "bert", "roberta", "distilbert",
+                       "char_lstm"} - presets:
             self.forbids(schema, {**defaults(schema), "model": {"preset": preset}},
                          f"{dataset}, {preset}")
         losses = schema["$defs"]["loss"]["oneOf"][0]["enum"]

@@ -200,6 +200,7 @@ MODELS = [
                       {"type": "position", "positions": 12}, "tanh", dense(6),
                       {"type": "token_type", "types": 2, "separator": 4},
                       {"type": "take", "position": "last"}, dense(3))),
+    ("tokens", {"preset": "char_lstm"}),
     ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8}, {"type": "lstm", "hidden": 7},
                       "layer_norm", {"type": "lstm", "hidden": 5},
                       {"type": "take", "position": "last"}, dense(3))),

@@ -159,6 +159,27 @@ static void expand_encoder(struct model_spec *model, uint32_t outputs)
     text_encoder_layers(model, outputs, model->layers);
 }
 
+/* The network of 250,130 parameters on the bytes of short texts, with 18 classes
+ * (papers/dcsgd.md, table of models; network.md 7). */
+static void expand_char_lstm(struct model_spec *model, uint32_t outputs)
+{
+    enum { BYTES = 256, WIDTH = 64, HIDDEN = 128 };
+    const struct layer_spec layers[] = {
+        {.kind = &layer_embedding, .rows = BYTES, .out = WIDTH},
+        {.kind = &layer_lstm, .out = HIDDEN},
+        {.kind = &layer_lstm, .out = HIDDEN},
+        {.kind = &layer_take_last},
+        dense(outputs, true),
+    };
+    model_spec_set_layers(model, sizeof layers / sizeof *layers);
+    memcpy(model->layers, layers, sizeof layers);
+}
+
+bool preset_reads_ids(enum preset preset)
+{
+    return preset == PRESET_CHAR_LSTM || preset_is_text_encoder(preset);
+}
+
 enum trainable_kind preset_trainable(enum preset preset)
 {
     return preset == PRESET_SCATTER || preset_is_text_encoder(preset) ? TRAINABLE_HEAD
@@ -182,6 +203,7 @@ void preset_expand(struct model_spec *model, uint32_t outputs)
     case PRESET_BERT:
     case PRESET_ROBERTA:
     case PRESET_DISTILBERT: expand_encoder(model, outputs); break;
+    case PRESET_CHAR_LSTM: expand_char_lstm(model, outputs); break;
     }
 }
 
@@ -196,4 +218,5 @@ const char *const preset_names[] = {[PRESET_NONE] = "",
                                     [PRESET_BERT] = "bert",
                                     [PRESET_ROBERTA] = "roberta",
                                     [PRESET_DISTILBERT] = "distilbert",
+                                    [PRESET_CHAR_LSTM] = "char_lstm",
                                     NULL};

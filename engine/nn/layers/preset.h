@@ -17,6 +17,9 @@ extern const char *const preset_names[PRESETS + 1];
 /* The activation between an mlp's dense layers if the request names none. */
 extern const struct layer_kind *const preset_activation;
 
+/* Returns whether the records of the preset are lists of ids of tokens. */
+bool preset_reads_ids(enum preset preset);
+
 /* Returns which layers of the preset a job trains unless it says otherwise. */
 enum trainable_kind preset_trainable(enum preset preset);
 

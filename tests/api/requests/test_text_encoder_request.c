@@ -130,6 +130,21 @@ static void both_texts_read_back(void **state)
     }
 }
 
+/* As the encoders it reads ids; it trains all of its layers. */
+static void char_lstm_has_250130_parameters_with_18_classes(void **state)
+{
+    struct model_spec model;
+    size_t tensors;
+    (void)state;
+    must_parse(&model, "{\"preset\":\"char_lstm\"}");
+    assert_int_equal(model.start.trainable, TRAINABLE_ALL);
+    assert_int_equal(floats_of(&model, "2.weight_hh_l0", &tensors),
+                     256 * 64 + 512 * (64 + 128 + 2) + 512 * (128 + 128 + 2) +
+                         129 * CLASSES);
+    assert_int_equal(tensors, 11);
+    model_spec_fini(&model);
+}
+
 static void a_size_that_does_not_fit_is_named(void **state)
 {
     static const struct schema images = {.reader = &idx_reader,
@@ -158,6 +173,9 @@ static void a_size_that_does_not_fit_is_named(void **state)
         {&texts, "{\"preset\":\"bert\",\"groups\":3}", "/groups"},
         {&texts, "{\"preset\":\"roberta\",\"separator\":2}", "/separator"},
         {&texts, "{\"preset\":\"distilbert\",\"separator\":2}", "/separator"},
+        {&texts, "{\"preset\":\"char_lstm\",\"vocabulary\":30}", "/vocabulary"},
+        {&scaled, "{\"preset\":\"char_lstm\"}", "/model/preset"},
+        {&images, "{\"preset\":\"char_lstm\"}", "/model/preset"},
         {&texts, "{\"preset\":\"roberta\",\"positions\":2}", "/positions"},
         {&texts, "{\"preset\":\"mlp\",\"blocks\":2}", "/blocks"},
         {&texts, "{\"preset\":\"bert\",\"positions\":127}", "/model/positions"},
@@ -191,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_public_models),
         cmocka_unit_test(both_texts_read_back),
+        cmocka_unit_test(char_lstm_has_250130_parameters_with_18_classes),
         cmocka_unit_test(a_size_that_does_not_fit_is_named),
         cmocka_unit_test(records_may_have_as_many_tokens_as_positions),
     };

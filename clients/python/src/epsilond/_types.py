@@ -1133,11 +1133,13 @@ class ModelPreset(TypedDict):
     bert-base-uncased, roberta-base and distilbert-base-uncased. The records are lists of ids: of
     the shape [tokens] and the scale 1, with -1 behind the last id. The tensors have the names of
     the public files. These presets train their head, the last layer, unless `trainable` says
-    otherwise; a file that has no such layer needs it in `fresh`."""
+    otherwise; a file that has no such layer needs it in `fresh`. char_lstm, for short texts as
+    their bytes: embedding of 256 ids to 64; lstm 128, twice; take last; dense. The records are
+    lists of ids as above."""
 
     preset: Literal[
         "linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn", "scatter", "bert",
-        "roberta", "distilbert"
+        "roberta", "distilbert", "char_lstm"
     ]
     hidden: NotRequired[list[int]]
     activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
