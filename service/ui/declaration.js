@@ -3,7 +3,8 @@ import {WEAK_EPSILON, confirming, isWeak} from './confirmation.js';
 import {read} from './schema_form.js';
 
 export const formats = {
-  csv: {title: 'CSV table', files: ['data']},
+  csv: {title: 'CSV table', files: ['data'], hasColumns: true},
+  jsonl: {title: 'JSON Lines', files: ['data'], hasColumns: true},
   libsvm: {title: 'LIBSVM text', files: ['data']},
   idx: {title: 'IDX (as MNIST has it)', files: ['features', 'labels']},
   npy: {title: 'NumPy arrays', files: ['features', 'labels']},
@@ -11,15 +12,18 @@ export const formats = {
   cifar100: {title: 'CIFAR-100 binary', files: ['data']},
 };
 
-// In csv a column has the ids of persons. The other formats need a separate file for them.
-export function filesOf({format, privacy_id}) {
-  const {files} = formats[format];
-  return privacy_id && format !== 'csv' ? [...files, 'privacy_id'] : files;
+// Returns whether the records have declared columns.
+export const hasColumns = ({format}) => formats[format].hasColumns === true;
+
+// A column has the ids of persons. Formats without columns need a separate file for them.
+export function filesOf(form) {
+  const {files} = formats[form.format];
+  return form.privacy_id && !hasColumns(form) ? [...files, 'privacy_id'] : files;
 }
 
 // Returns whether the declaration says which person each record belongs to.
-export function isOfPersons({format, columns, privacy_id}) {
-  return format === 'csv' ? columns.some(({kind}) => kind === 'privacy_id') : privacy_id;
+export function isOfPersons(form) {
+  return hasColumns(form) ? form.columns.some(({kind}) => kind === 'privacy_id') : form.privacy_id;
 }
 
 // Every number and range that describes the records starts empty, because the owner has to state it.
@@ -100,6 +104,8 @@ export function declarationOf(form) {
     body.header = form.header;
     if (form.delimiter !== ',') body.delimiter = form.delimiter;
     if (form.decimal !== '.') body.decimal = form.decimal;
+  }
+  if (hasColumns(form)) {
     if (words(form.missing).length) body.missing = words(form.missing);
     body.columns = form.columns.map((column) => columnOf(column, form.task));
     return body;
@@ -137,7 +143,7 @@ export function formOf({id, format, task, classes, header, delimiter, decimal, c
   return {...emptyDeclaration(), id, format, task, classes: text(classes), header: header ?? false, delimiter: delimiter ?? ',', decimal: decimal ?? '.',
     ...columnForms(columns ?? []),
     shape: (features?.shape ?? []).join(', '), scale: text(features?.scale), count: text(features?.count), low: text(features?.range?.[0]), high: text(features?.range?.[1]),
-    target_low: text(target?.range?.[0]), target_high: text(target?.range?.[1]), privacy_id: unit === 'person' && format !== 'csv', rows_kept: text(rows),
+    target_low: text(target?.range?.[0]), target_high: text(target?.range?.[1]), privacy_id: unit === 'person' && !hasColumns({format}), rows_kept: text(rows),
     ...(privacy === 'public' ? {privacy} : {privacy: 'private', epsilon: text(privacy.epsilon), delta: text(privacy.delta), relation: privacy.relation,
       held: holdout ? 'share' : 'none', holdout: text(holdout ?? 0.1)})};
 }

@@ -27,7 +27,7 @@ export function reportCard(report, add) {
   if (!report) return nothing;
   const columns = report.columns.filter(({words}) => words.length);
   return html`<div class="notice bad" id="report"><b>${count(report.faults, 'fault', 'faults')} in the file. Only you are shown this.</b>
-    ${report.lines.length ? html`<ul>${report.lines.map(({line, reason}) => html`<li>line ${line}: ${reason}</li>`)}</ul>
+    ${report.lines.length ? html`<ul>${report.lines.map(({line, cell, reason}) => html`<li>line ${line}: ${cell ? html`<q>${cell}</q> ` : nothing}${reason}</li>`)}</ul>
       ${report.faulty_lines > report.lines.length ? html`<p>${report.faulty_lines} such lines in all.</p>` : nothing}` : nothing}
     ${columns.length ? html`<p>From your file: confirm that these words may be public.</p><ul>${columns.map(list)}</ul>
       <button class="button" id="add-words" @click=${add}>They may be public: add and import</button>` : nothing}</div>`;

@@ -1,7 +1,7 @@
 // The fields of the form that registers a dataset which are empty or cannot be right. The page finds them before it
 // sends anything, so that a person sees all of them at once, in plain words.
 import {WEAK_EPSILON, isWeak} from './confirmation.js';
-import {filesOf, isNumeric, isUsed} from './declaration.js';
+import {filesOf, hasColumns, isNumeric, isUsed} from './declaration.js';
 import {read} from './schema_form.js';
 
 const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name', format: 'a format', buckets: 'a number of buckets'};
@@ -78,7 +78,7 @@ export function openFields(form, {files, places, stated, asked}) {
   const found = [];
   for (const name of filesOf(form)) if (!files[name] && !places[name]?.url) found.push({id: `file-${name}`, need: filesOf(form).length > 1 ? `the file “${name}”` : 'a file', text: 'Choose a file, or give its address.'});
   if (form.id.trim() === '') found.push({id: '/id', need: 'a name', text: 'Give the dataset a name.'});
-  if (form.format === 'csv') form.columns.forEach((column, i) => found.push(...columnFields(column, i, form)));
+  if (hasColumns(form)) form.columns.forEach((column, i) => found.push(...columnFields(column, i, form)));
   else found.push(...shapeFields(form));
   found.push(...privacyFields(form, asked));
   if (!stated) found.push({id: 'state', need: 'your statement', text: 'Tick this to register.'});

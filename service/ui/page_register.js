@@ -4,8 +4,8 @@ import {get, keyring, post, upload} from './api.js';
 import {barred} from './badge.js';
 import {columnRow} from './column_row.js';
 import {WEAK_DELTA, WEAK_EPSILON, askedBy, confirming, isWeak, ticks} from './confirmation.js';
-import {guess, head} from './csv_guess.js';
-import {declarationOf, emptyDeclaration, filesOf, formOf, formats, isOfPersons, kept as keptColumns, words} from './declaration.js';
+import {guess, head} from './table_guess.js';
+import {declarationOf, emptyDeclaration, filesOf, formOf, formats, hasColumns, isOfPersons, kept as keptColumns, words} from './declaration.js';
 import {bytes, epsilon, percent, plain} from './format.js';
 import {bar} from './gauge.js';
 import {remember} from './grant_card.js';
@@ -41,7 +41,7 @@ class Page {
     this.files = {};
     this.places = {}; // address and digest of each file that the daemon fetches itself
     this.unread = []; // pasted lines that give no range
-    this.read = null; // the guess from the beginning of the file (csv_guess.js)
+    this.read = null; // the guess from the beginning of the file (table_guess.js)
     this.stated = false;
     this.tried = false; // whether the user has tried to register: from then on open fields are marked
     this.asked = []; // confirmations that the import asked for, which finds out n
@@ -83,18 +83,18 @@ class Page {
     if (!file) return;
     this.files[name] = file;
     this.arrived = this.report = null;
-    if (this.form.format === 'csv' && name === 'data') {
+    if (hasColumns(this.form) && name === 'data') {
       ({text: this.head, isPartial: this.isPartial} = await head(file));
       this.look();
     }
-    if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|gz|libsvm|svm|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
+    if (!this.form.id) this.form.id = file.name.toLowerCase().replace(/\.(csv|jsonl|ndjson|gz|libsvm|svm|txt)/g, '').replace(/[^a-z0-9._-]+/g, '-').replace(/^[^a-z0-9]+/, '').slice(0, 63);
     this.draw();
   }
 
   // Fills in what the beginning of the file shows, or what it shows in a dialect that the user chose.
   look(known) {
     this.read = guess(this.head ?? '', {...known, missing: words(this.form.missing)});
-    Object.assign(this.form, {delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
+    Object.assign(this.form, {format: this.read?.format ?? this.form.format, delimiter: known?.delimiter ?? this.read?.delimiter ?? ',', decimal: this.read?.decimal ?? '.', header: this.read?.header ?? false});
     this.form.columns = (this.read?.columns ?? []).map((column) => ({...column, low: '', high: '', values: '', default: ''}));
     if (this.declared) this.form.columns = keptColumns(this.declared.columns, this.form.columns);
     this.unread = fillRanges(this.form);
@@ -249,7 +249,7 @@ class Page {
       ${this.select('/format', 'format', 'Format', Object.entries(formats).map(([name, {title}]) => [name, title]))}
       ${this.text('/id', 'id', 'Name', 'Small letters, digits, dots and dashes; it can never be used again.', 'adult-income', 'text')}</div>
       ${filesOf(form).map((name) => this.drop(name))}
-      ${form.format === 'csv' ? nothing : html`<label class="check"><input type="checkbox" id="/privacy_id" .checked=${form.privacy_id} @change=${(event) => this.set('privacy_id', event.target.checked)}>
+      ${hasColumns(form) ? nothing : html`<label class="check"><input type="checkbox" id="/privacy_id" .checked=${form.privacy_id} @change=${(event) => this.set('privacy_id', event.target.checked)}>
         People have several records: another file names the person of each record, one a line. The import compares the names and does not store them, and all records of one person are protected together.</label>`}
       ${form.format === 'csv' && this.read ? this.dialect() : nothing}</section>`;
   }
@@ -268,11 +268,11 @@ class Page {
 
   columnsCard() {
     const {form} = this;
-    if (form.format !== 'csv') return nothing;
+    if (!hasColumns(form)) return nothing;
     return html`<section class="card"><h2>Columns</h2><div class="notice"><b>Ranges and values become public, and are never taken from the file.</b>
         Enter them from what a column means: an age is 0 to 120. <b>If people have several rows</b>, mark the column that names the person.</div>
-      ${this.taskFields()}<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
-        The first line names the columns</label>
+      ${this.taskFields()}${form.format === 'csv' ? html`<label class="check"><input type="checkbox" .checked=${form.header} @change=${(event) => this.set('header', event.target.checked)}>
+        The first line names the columns</label>` : nothing}
       <div class="fields">${this.text('/missing', 'missing', 'Texts of missing cells', 'With commas between. Empty cells are missing too.', 'NA, ?', 'text')}</div>${this.markers()}${wordsOfFile(form, this.isPartial, () => this.draw())}${gapsOfFile(form, () => this.draw())}
       ${rangesField(form, this.unread, (value) => this.set('ranges', value))}${this.leftOut()}
       ${!form.columns.length ? html`<p class="quiet">Choose a file, and its columns appear here.</p>`
@@ -303,7 +303,7 @@ class Page {
 
   shapeCard() {
     const {form} = this;
-    if (form.format === 'csv') return nothing;
+    if (hasColumns(form)) return nothing;
     const cifar = form.format.startsWith('cifar');
     return html`<section class="card"><h2>Form</h2><div class="notice"><b>What you enter here becomes public, and is never taken from the file.</b></div>
       ${cifar ? nothing : this.taskFields()}<div class="fields">

@@ -1,7 +1,7 @@
 // A model's predictions for records that the user types in. Nothing of them is kept, and they cost nothing.
 import {html, nothing} from './lit-html.js';
 import {get, post} from './api.js';
-import {cells} from './csv_guess.js';
+import {cells} from './table_guess.js';
 import {percent, plain} from './format.js';
 import {trouble} from './notice.js';
 import {area, field} from './schema_form.js';

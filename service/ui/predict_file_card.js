@@ -49,11 +49,14 @@ export function predictFileCard(draw, signal) {
     ? html`<ul>${problem.errors.map((one) => html`<li>${inWords(one)}</li>`)}</ul>` : problem.message}</div>`;
   const needed = (columns) => columns.filter(({kind}) => !['label', 'ignored', 'privacy_id'].includes(kind)).map(({name}) => name);
 
-  return (model, {columns, header}) => {
+  const form = ({format, header}) => (format === 'jsonl' ? 'With commas between the cells, and names in the first line'
+    : `In the form of the dataset's own file${header ? ', with names in the first line' : ''}`);
+
+  return (model, {columns, ...dataset}) => {
     if (!columns) return nothing;
     const names = needed(columns);
     return html`<section class="card" id="predict-file"><h2>Predict a file</h2><form @submit=${send(model)}>
-      ${field({id: 'rows-file', label: 'CSV file', hint: `In the form of the dataset's own file${header ? ', with names in the first line' : ''}: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}.`,
+      ${field({id: 'rows-file', label: 'CSV file', hint: `${form(dataset)}: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}.`,
         control: html`<input type="file" id="rows-file" accept=".csv,text/csv" @click=${clear} @change=${take}>`})}
       ${problem ? faults() : nothing}<button class="button" id="predict-rows" ?disabled=${!file || share !== null}>Predict</button></form>
       ${share !== null ? html`<p role="status">${share < 1 ? `Predicting … ${percent(share)}` : 'Waiting for the answer …'}</p>${bar(share, 'Predicting')}` : nothing}

@@ -2,6 +2,7 @@
 file shows, adopts nothing that its owner has not pressed, and shows the statistics of each kind. guide.py calls it."""
 
 import csv
+import json
 import os
 
 NAMES = ("born", "smokes", "ward", "code", "weight", "stays")
@@ -18,6 +19,43 @@ def write_table(folder):
             writer.writerow([f"{1 + i % 28:02}.{1 + i % 12:02}.{1950 + i % 50}", ("yes", "no", "NA")[i % 3],
                              "South" if i == 3900 else WARDS[i % 3], f"c{i % 900}", "?" if i % 7 == 0 else 50 + i % 40, "ab"[i % 5 > 2]])
     return path
+
+
+def write_lines(folder):
+    """Returns a file of JSON Lines whose third line has a member more, and whose fifth lacks one."""
+    path = os.path.join(folder, "calls.jsonl")
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(300):
+            row = {"minutes": i % 60 + 0.50, "line": 7700 + i % 3, "urgent": i % 2 == 0, "ends": "ab"[i % 5 > 2]}
+            if i == 2:
+                row["colour"] = "red"
+            if i == 4:
+                del row["minutes"]
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def register_lines(check, daemon, browser, folder):
+    """The format is recognised from the file; its members become columns."""
+    browser.go("/ui/register")
+    browser.attach("input[type=file]", write_lines(folder))
+    browser.await_that("document.getElementById('/format').value == 'jsonl'", "the format, from the file")
+    browser.await_text("This column has empty cells")
+    check(browser.run("document.getElementById('/id').value") == "calls", "a name from that of the file")
+    check(kinds(browser) == "numeric,numeric,categorical,categorical,label", f"the kinds: {kinds(browser)}")
+    check(not browser.run("document.getElementById('/delimiter')") and "first line names" not in browser.run("document.body.innerText"), "no dialect is asked for")
+    browser.choose("[aria-label='Kind of colour']", "ignored")
+    browser.choose("[aria-label='Kind of ends']", "label")
+    press(browser, "Make it yes or no: urgent")
+    for id, text in (("0/low", "0"), ("0/high", "60"), ("0/default", "5"), ("1/low", "7000"), ("1/high", "8000")):
+        browser.type(f"[id='/columns/{id}']", text)
+    press(browser, "Use these words: ends")
+    browser.click("input[value=public]")
+    browser.click("#state")
+    browser.click("#register")
+    browser.await_that("location.pathname == '/ui/datasets/calls'", "the page of the new dataset")
+    dataset = daemon.get("/v1/datasets/calls")
+    check((dataset["format"], dataset["state"], dataset["records"]) == ("jsonl", "READY", 300), f"lines of JSON: {dataset['state']}")
 
 
 def press(browser, label):
@@ -132,3 +170,4 @@ def walk(walk, check, daemon, browser, folder):
     statistics(walk, check, browser)
     texts(walk, check, daemon, browser)
     declared_again(check, browser)
+    register_lines(check, daemon, browser, folder)

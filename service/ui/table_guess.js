@@ -1,5 +1,5 @@
-// Guesses delimiter, decimal sign, header, and the names and kinds of the columns from the beginning
-// of a CSV file, and lists what else its cells show: words, formats of dates, texts that may stand for missing cells.
+// Guesses format, delimiter, decimal sign, header, and the names and kinds of the columns from the beginning of a file
+// of CSV or JSON Lines, and lists what else its cells show: words, formats of dates, texts that may stand for missing cells.
 // The page offers these to the owner, one by one, and declares none that the owner has not confirmed. Ranges are never
 // taken from the file: they become public, so they would reveal something about the records.
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -84,30 +84,56 @@ function kindOf(full, decimal) {
   return areCategories([...new Set(full)], full, true) ? 'categorical' : 'ignored';
 }
 
-// text: whole lines from the beginning of the file. known: the delimiter and the decimal sign, if the
-// user has chosen them; the others are guessed; and the texts of missing cells.
-// Returns {delimiter, decimal, header, markers, columns: [{name, kind, gaps, shows}]}, or null if there is nothing to
-// read. markers: texts that may mark missing cells. shows: {isBoolean, dates, isLong, words}.
+// Returns what the rows of cells show of the columns with these names.
+function shown(names, rows, decimal, missing) {
+  const columns = names.map((name, i) => {
+    const column = rows.map((row) => row[i]);
+    const full = column.filter((cell) => cell !== '' && !missing.includes(cell));
+    return {name, kind: kindOf(full, decimal), gaps: full.length < column.length, shows: showsOf(full, decimal)};
+  });
+  columns[columns.length - 1].kind = 'label';
+  const cellsRead = new Set(rows.flat());
+  return {columns, markers: MARKERS.filter((text) => cellsRead.has(text) && !missing.includes(text))};
+}
+
+function guessCells(lines, {delimiter: given, decimal: sign, missing = []}) {
+  const delimiter = given ?? delimiterOf(lines.slice(0, 50));
+  const rows = lines.map((line) => cells(line, delimiter)).filter((row, i, all) => row.length === all[0].length);
+  const names = rows[0];
+  const body = rows.slice(1);
+  const decimal = delimiter === ',' ? '.' : sign ?? decimalOf(rows, delimiter);
+  const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
+    && new Set(names).size === names.length && names.some((name, i) => isQuantity(body.map((row) => row[i]), decimal));
+  return {format: 'csv', delimiter, decimal, header,
+    ...shown(header ? names : names.map((name, i) => `column${i + 1}`), header ? body : rows, decimal, missing)};
+}
+
+// Returns the object of one line of JSON Lines, with its values as the texts of cells; null if the line is none. A
+// number keeps its digits, if the browser passes its text.
+function objectOf(line) {
+  try {
+    const read = JSON.parse(line, (name, value, context) => (typeof value === 'number' ? context?.source ?? String(value) : value));
+    return read && typeof read === 'object' && !Array.isArray(read) ? new Map(Object.entries(read).map(([name, value]) => [name, value == null ? '' : String(value).trim()])) : null;
+  } catch {
+    return null;
+  }
+}
+
+function guessObjects(objects, {missing = []}) {
+  const names = [...new Set(objects.flatMap((object) => [...object.keys()]))];
+  return {format: 'jsonl', delimiter: ',', decimal: '.', header: true,
+    ...shown(names, objects.map((object) => names.map((name) => object.get(name) ?? '')), '.', missing)};
+}
+
+// text: whole lines from the beginning of the file, which is a table with a sign between cells, or JSON Lines. known:
+// the delimiter and the decimal sign, if the user has chosen them; the others are guessed; and the texts of missing
+// cells. Returns {format, delimiter, decimal, header, markers, columns: [{name, kind, gaps, shows}]}, or null if there
+// is nothing to read. markers: texts that may mark missing cells. shows: {isBoolean, dates, isLong, words}.
 export function guess(text, known = {}) {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '');
   if (!lines.length) return null;
-  const delimiter = known.delimiter ?? delimiterOf(lines.slice(0, 50));
-  const rows = lines.map((line) => cells(line, delimiter)).filter((row, i, all) => row.length === all[0].length);
-  const {missing = []} = known;
-  const names = rows[0];
-  const body = rows.slice(1);
-  const decimal = delimiter === ',' ? '.' : known.decimal ?? decimalOf(rows, delimiter);
-  const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
-    && new Set(names).size === names.length && names.some((name, i) => isQuantity(body.map((row) => row[i]), decimal));
-  const read = header ? body : rows;
-  const columns = names.map((name, i) => {
-    const column = read.map((row) => row[i]);
-    const full = column.filter((cell) => cell !== '' && !missing.includes(cell));
-    return {name: header ? name : `column${i + 1}`, kind: kindOf(full, decimal), gaps: full.length < column.length, shows: showsOf(full, decimal)};
-  });
-  columns[columns.length - 1].kind = 'label';
-  const cellsRead = new Set(read.flat());
-  return {delimiter, decimal, header, columns, markers: MARKERS.filter((text) => cellsRead.has(text) && !missing.includes(text))};
+  const objects = objectOf(lines[0])?.size ? lines.map(objectOf).filter(Boolean) : [];
+  return objects.length ? guessObjects(objects, known) : guessCells(lines, known);
 }
 
 const HEAD = 64 << 10;
