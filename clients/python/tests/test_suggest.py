@@ -28,6 +28,8 @@ class Formats(unittest.TestCase):
             for name, content, format in (
                     ("a.csv", b"x\n1\n", "csv"), ("a.TSV", b"x\ty\n", "csv"), ("a.csv.gz", gzip.compress(b"x\n"), "csv"),
                     ("a.svm", b"", "libsvm"), ("a.libsvm.gz", gzip.compress(b""), "libsvm"),
+                    ("a.jsonl", b"", "jsonl"), ("a.ndjson.gz", gzip.compress(b""), "jsonl"),
+                    ("a.txt", b'\n{"a":1,"b":"x, y"}\n{"b":null}\n', "jsonl"),
                     ("a", b"+1 3:0.5 7:1\n-1\n", "libsvm"), ("a.txt", b"1,2\n3,4\n", "csv"),
                     ("a.dat", gzip.compress(b"1|2\n3|4\n"), "csv")):
                 with self.subTest(name):
@@ -61,7 +63,11 @@ class Formats(unittest.TestCase):
             path = pathlib.Path(folder, "people.csv")
             path.write_text("rich,age\n" + "".join(f"{'no' if age % 3 else 'yes'},{age}\n" for age in range(90)))
             dataset = kit.client().datasets.register("inferred", path, public=True, columns=COLUMNS)
-        self.assertEqual((dataset.data["format"], dataset.data["header"], dataset.records), ("csv", True, 90))
+            self.assertEqual((dataset.data["format"], dataset.data["header"], dataset.records), ("csv", True, 90))
+            path = pathlib.Path(folder, "people.jsonl")
+            path.write_text("".join(f'{{"rich":"{"no" if age % 3 else "yes"}","age":{age}.0}}\n' for age in range(90)))
+            dataset = kit.client().datasets.register("inferred-objects", path, public=True, columns=COLUMNS)
+            self.assertEqual((dataset.data["format"], dataset.records), ("jsonl", 90))
         lines = b"".join(b"%d 1:0.5 2:%.2f\n" % (place % 2, place / 90) for place in range(90))
         features = {"count": 2, "range": [0, 1]}
         dataset = kit.client().datasets.register("inferred-lines", lines, public=True, classes=2, features=features)
@@ -99,6 +105,19 @@ class Suggestions(unittest.TestCase):
         self.assertNotIn("69", repr(suggestion))
         self.assertEqual(suggestion.confirm(**SAID)["columns"][0],
                          {"name": "age", "kind": "numeric", "range": [0, 120]})
+
+    def test_lines_of_json_are_suggested_as_a_table_is(self):
+        lines = b"\xef\xbb\xbf" + b"".join(b'{"code":%d.50,"rich":"%s"%s}\n' % (place % 3, b"yes" if place % 2 else b"no",
+                                                                             b',"old":true' if place > 4 else b"") for place in range(30))
+        suggestion = suggest(lines, "rich")
+        self.assertTrue(suggestion.columns["old"].has_empty)
+        self.assertEqual(suggestion.confirm(words=["code", "rich"], booleans=["old"], defaults={"old": False}), {
+            "format": "jsonl", "task": "classification", "columns": [
+                {"name": "code", "kind": "categorical", "values": ["0.50", "1.50", "2.50"]},
+                {"name": "rich", "kind": "label", "values": ["no", "yes"]},
+                {"name": "old", "kind": "boolean", "default": False}]})
+        with self.assertRaisesRegex(ValueError, "^check line 2 of the file"):
+            suggest(b'{"a":1}\n{"a":1,}\n')
 
     def test_what_was_confirmed_is_the_declaration(self):
         self.assertEqual(suggest(TABLE, "rich").confirm(**SAID), {

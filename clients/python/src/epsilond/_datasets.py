@@ -207,7 +207,7 @@ class Datasets(Listing):
 
         If the upload or the import fails, nothing is lost: correct the file and register it again. If the
         declaration was wrong, correct it and give files=None: the file that was sent before is imported,
-        without being sent again. ImportFailed has all faults of a csv file. Give the header as before.
+        without being sent again. ImportFailed has all faults of a csv or jsonl file. Give the header as before.
         You may then also change the promise, as long as nothing has been drawn from the first one.
         """
         privacy = _privacy(epsilon, delta, public, relation, order, discovery_delta)
@@ -223,7 +223,7 @@ class Datasets(Listing):
         table = None if files is None else table_of(files)
         if table is not None and (delimiter or decimal):
             raise TypeError("leave out delimiter and decimal: a table has cells, and no signs between them")
-        if format == "csv" and columns is None and files is not None:
+        if format in ("csv", "jsonl") and columns is None and files is not None:
             _suggest.suggest(files).confirm()  # raises Unconfirmed, unless the table is empty
         if header is None and format == "csv" and files is not None and not isinstance(files, Mapping):
             header = has_header(table or files, columns or [], delimiter or ",") or None
@@ -246,7 +246,7 @@ class Datasets(Listing):
         return self._import(id, _confirmed(acknowledge, True), query)
 
     def suggest(self, files: Files, label: str | None = None, *, header: bool | None = None) -> _suggest.Suggestion:
-        """Reads a CSV file or a table in this process and suggests its declaration; sends nothing. Print
+        """Reads a file of CSV or JSON Lines, or a table, in this process and suggests its declaration; sends nothing. Print
         the suggestion, and pass what it asks for:
 
             s = client.datasets.suggest("people.csv", label="income")

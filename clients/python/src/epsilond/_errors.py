@@ -150,7 +150,7 @@ class BudgetHeld(BudgetExhausted):
 class ImportFailed(Problem):
     """The uploaded file does not match its declaration; ``file``, ``line`` and ``column`` say where.
 
-    ``report`` is the service's report of all faults of a csv file, or None. It quotes cells, so the
+    ``report`` is the service's report of all faults of a csv or jsonl file, or None. It quotes cells, so the
     message does not repeat it, and only the key that sent the file gets it. ``words`` has the words
     that each column does not declare. The file need not be sent again: correct the declaration, and
     ``register`` it with files=None.

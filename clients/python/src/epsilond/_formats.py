@@ -7,6 +7,7 @@ import contextlib
 import csv
 import gzip
 import io
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,8 @@ from ._transport import Content
 
 HEAD = 65536  # bytes that are examined
 DELIMITERS = (";", "\t", "|", ",")  # the comma comes last, because it may be a decimal sign
-BY_NAME = {".csv": "csv", ".tsv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".svmlight": "libsvm"}
+BY_NAME = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".libsvm": "libsvm", ".svm": "libsvm",
+           ".svmlight": "libsvm"}
 BY_MAGIC = {b"\x93NUMPY": "npy", b"\0\0\x08": "idx"}
 GZIP = b"\x1f\x8b"
 
@@ -60,7 +62,7 @@ def format_of(files: Any) -> str:
     return found
 
 
-UNKNOWN = ('give format="csv", "libsvm", "idx", "npy", "cifar10" or "cifar100": '
+UNKNOWN = ('give format="csv", "jsonl", "libsvm", "idx", "npy", "cifar10" or "cifar100": '
            "neither the name nor the first bytes of the file show which it is")
 
 
@@ -73,17 +75,34 @@ def _by_magic(head: bytes) -> str | None:
 
 
 def _by_lines(head: bytes) -> str | None:
-    """The format of a text: the lines of libsvm have pairs of a place and a number."""
+    """The format of a text: each line of JSON Lines is an object, and those of libsvm have pairs of a place
+    and a number."""
     try:
         lines = head.decode("utf-8-sig", "ignore" if len(head) == HEAD else "strict").splitlines()[:20]
     except UnicodeDecodeError:
         return None
     cells = [line.split() for line in lines if line.strip()]
+    if has_objects(lines):
+        return "jsonl"
     if not cells or any(not text.isprintable() and "\t" not in text for text in lines):
         return None
     if all(_is_pair(cell) for row in cells for cell in row[1:]) and any(len(row) > 1 for row in cells):
         return "libsvm"
     return "csv" if delimiter_of(lines) is not None else None
+
+
+def object_of(line: str) -> dict[str, Any] | None:
+    """The object of a line of JSON Lines, in which numbers are their own text; None if the line is none."""
+    try:
+        read = json.loads(line, parse_int=str, parse_float=str)
+    except ValueError:
+        return None
+    return read if isinstance(read, dict) else None
+
+
+def has_objects(lines: Sequence[str]) -> bool:
+    """True if the first line that is not empty is one of JSON Lines."""
+    return object_of(next((line for line in lines if line.strip()), "")) is not None
 
 
 def _is_pair(text: str) -> bool:

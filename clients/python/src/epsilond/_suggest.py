@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Union
 
 from ._errors import EpsilondError
 from ._figures import plain
-from ._formats import delimiter_of, opened, whole_lines
+from ._formats import delimiter_of, has_objects, object_of, opened, whole_lines
 from ._html import Html, element, facts
 from ._suggested import WORDS_MOST, Suggested, is_number
 from ._tables import Columns, Table, table_of, text_of
@@ -41,7 +41,7 @@ class Suggestion:
     def __init__(self, columns: Sequence[Suggested], label: str | None, **form: Any) -> None:
         self.columns = {column.name: column for column in columns}
         self.label = label
-        self.form = form  # header, delimiter and decimal sign, as register() takes them
+        self.form = form  # format, header, delimiter and decimal sign, as register() takes them
 
     def confirm(self, *, words: Sequence[str] = (), ranges: Mapping[str, Sequence[float]] | None = None,
                 defaults: Mapping[str, Any] | None = None, ignore: Sequence[str] = (), label: str | None = None,
@@ -239,7 +239,7 @@ def _decimal(columns: Sequence[Suggested]) -> str:
 
 
 def suggest(source: Source, label: str | None = None, *, header: bool | None = None) -> Suggestion:
-    """Reads a table in this process and suggests its declaration; sends nothing.
+    """Reads a file of CSV or JSON Lines, or a table, in this process and suggests its declaration; sends nothing.
 
     label   the column to predict
     header  whether the first line names the columns; by default it does if none of its cells is a number
@@ -247,6 +247,14 @@ def suggest(source: Source, label: str | None = None, *, header: bool | None = N
     table = table_of(source)
     if table is not None:
         return Suggestion(_columns(table.names, _texts(table)), _known(label, table.names), header=True)
+    if has_objects(whole_lines(source)):
+        names = list(dict.fromkeys(name for read in _objects(source) for name in read))
+        rows = ([text_of(read.get(name)) for name in names] for read in _objects(source))
+        return Suggestion(_columns(names, rows), _known(label, names), format="jsonl")
+    return _suggest_cells(source, label, header)
+
+
+def _suggest_cells(source: Content, label: str | None, header: bool | None) -> Suggestion:
     lines = whole_lines(source)
     delimiter = delimiter_of(lines)
     if delimiter is None:
@@ -285,6 +293,17 @@ def _texts(table: Table) -> Iterator[Sequence[str]]:
     part: Columns
     for part in table.parts(table.names):
         yield from zip(*([text_of(cell) for cell in cells] for cells in part))
+
+
+def _objects(source: Content) -> Iterator[dict[str, Any]]:
+    with opened(source) as file:
+        for number, line in enumerate(io.TextIOWrapper(file, "utf-8-sig"), 1):
+            if not line.strip():
+                continue
+            read = object_of(line)
+            if read is None:
+                raise ValueError(f"check line {number} of the file: it is not one JSON object")
+            yield read
 
 
 def _read(source: Content, delimiter: str, header: bool) -> Iterator[Sequence[str]]:
