@@ -9,6 +9,7 @@
 #include "store/sqlite/sqlite_tables.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,18 +179,55 @@ static enum status check_constraints(struct database *database, struct database 
     return status == ST_OK ? read : status;
 }
 
-/* Makes in memory the tables that the first found steps make, and compares. */
+/* Makes in memory the tables that the first found steps make. */
+static enum status make_tables(struct database **made, int found,
+                               const struct sqlite_tables *tables, struct error *error)
+{
+    enum status status = sqlite_open(made, ":memory:", NULL);
+    if (status == ST_OK && take_steps(*made, tables, 0, found) == DB_OK)
+        return ST_OK;
+    database_close(*made, true);
+    *made = NULL;
+    return error_set(error, ST_IO, "no memory to make the tables");
+}
+
+static enum status compare(struct database *database, struct database *made,
+                           struct error *error)
+{
+    enum status status = check_objects(database, made, error);
+    return status == ST_OK ? check_constraints(database, made, error) : status;
+}
+
+/* The tables of all of this program's steps. The first check that needs them makes
+ * them, which takes several times as long as the comparison with a small file, and they
+ * stay for the life of the process. The lock is held while they are read. */
+static struct {
+    pthread_mutex_t lock;
+    struct database *made;
+} current = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum status compare_with_current(struct database *database, struct error *error)
+{
+    const struct sqlite_tables *tables = sqlite_steps_current();
+    enum status status = ST_OK;
+    pthread_mutex_lock(&current.lock);
+    if (current.made == NULL)
+        status = make_tables(&current.made, sqlite_tables_known(tables), tables, error);
+    if (status == ST_OK)
+        status = compare(database, current.made, error);
+    pthread_mutex_unlock(&current.lock);
+    return status;
+}
+
 enum status sqlite_tables_check(struct database *database, int found,
                                 const struct sqlite_tables *tables, struct error *error)
 {
     struct database *made = NULL;
-    enum status status = sqlite_open(&made, ":memory:", NULL);
-    if (status != ST_OK || take_steps(made, tables, 0, found) != DB_OK)
-        status = error_set(error, ST_IO, "no memory to make the tables");
+    if (tables == sqlite_steps_current() && found == sqlite_tables_known(tables))
+        return compare_with_current(database, error);
+    enum status status = make_tables(&made, found, tables, error);
     if (status == ST_OK)
-        status = check_objects(database, made, error);
-    if (status == ST_OK)
-        status = check_constraints(database, made, error);
+        status = compare(database, made, error);
     database_close(made, true);
     return status;
 }

@@ -5,7 +5,8 @@
  * PRAGMA user_version counts the steps a file has taken; PRAGMA application_id says
  * that it is ours.
  *
- * Threads: only the thread of the caller may use the connection.
+ * Threads: only the thread of the caller may use the connection. Checks of files that
+ * have all steps run one after the other.
  */
 #ifndef STORE_SQLITE_SQLITE_TABLES_H
 #define STORE_SQLITE_SQLITE_TABLES_H
