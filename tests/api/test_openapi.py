@@ -54,11 +54,19 @@ def strict(schema):
     return closed
 
 
+resolvers = {}  # of a document, whose closing takes a tenth of a second
+
+
+def resolver_of(document):
+    if id(document) not in resolvers:
+        closed = {**document, "components": {**document["components"], "schemas":
+                  strict(document["components"]["schemas"])}}
+        resolvers[id(document)] = (document, jsonschema.RefResolver("", closed))
+    return resolvers[id(document)][1]
+
+
 def validator(document, schema):
-    closed = {**document, "components": {**document["components"], "schemas":
-              strict(document["components"]["schemas"])}}
-    resolver = jsonschema.RefResolver("", closed)
-    return jsonschema.Draft202012Validator(strict(schema), resolver=resolver)
+    return jsonschema.Draft202012Validator(strict(schema), resolver=resolver_of(document))
 
 
 def expect_valid(document, schema, value, where):

@@ -392,7 +392,7 @@ class Walk:
         """Finds every route of openapi.yaml on the API's page, by a word and by its address."""
         browser = self.browser
         with open(os.path.join(HERE, "../../openapi.yaml"), encoding="utf-8") as file:
-            contract = yaml.safe_load(file)
+            contract = yaml.load(file, yaml.CSafeLoader)
         browser.go("/docs")
         browser.await_that("document.querySelector('.operation')", "the routes")
         version = browser.run("document.querySelector('script[type=module]').src.split('/').at(-2)")

@@ -1,6 +1,6 @@
 /* Goal: a closed account stays in the store until something asks for it, and is then
  * what it would be if a start had read it; and no budget is ever given because an
- * account was not loaded. Method: 20,000 datasets of five entries each; random lives in
+ * account was not loaded. Method: 4,000 datasets of five entries each; random lives in
  * which one ledger leaves its accounts in the store and its twin cannot; rows that are
  * altered, deleted and inserted while a ledger has not yet asked for them. */
 #include "accountant/ledger/ledger_accounts.h"
@@ -130,9 +130,9 @@ static struct ledger *read_whole(struct scene *scene)
 
 enum {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    DATASETS = 2000,
+    DATASETS = 1000,
 #else
-    DATASETS = 20000,
+    DATASETS = 4000,
 #endif
 };
 

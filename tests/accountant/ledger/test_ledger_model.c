@@ -23,7 +23,7 @@ enum {
     SERVER_HISTORIES = SANITIZED ? 2 : 6, /* each has its own tables, and waits */
     HISTORIES = RACES_SOUGHT ? 200
                 : SANITIZED  ? 300
-                             : 6000,
+                             : 2500,
 };
 
 /* ---- the model ---- */
