@@ -176,6 +176,7 @@ FILES = {"mnist": images(3000, 1), "mnist-test": images(200, 2),
          "stays": {"data": b"age,ward,smoker,admitted,postcode,died\n39,surgery,true,03.05.2019,10115,no\n"
                            b"NA,maternity,,?,?,yes\n"},
          "visits-2024": {"data": b"temperature;ward\n36,6;a\n38,1;b\n"},
+         "reviews": {"data": b'{"stars":4,"verified":true,"helpful":"yes"}\n{"helpful":"no","stars":1.0}\n'},
          "housing": {"data": b"rooms,value\n6,250000\n,100000\n"}}
 
 
