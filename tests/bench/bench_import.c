@@ -108,6 +108,15 @@ static void write_long_row(FILE *file, struct digits *digits)
     fprintf(file, "%d\n", (int)(next_word(digits) & 1));
 }
 
+/* One member for each column. */
+static void write_object(FILE *file, struct digits *digits)
+{
+    for (int i = 0; i < FEATURES; i++)
+        fprintf(file, "%c\"c%d\":%d.%02d", i > 0 ? ',' : '{', i,
+                (int)(next_word(digits) % 1000), (int)(next_word(digits) % 100));
+    fprintf(file, ",\"c%d\":%d}\n", FEATURES, (int)(next_word(digits) & 1));
+}
+
 static void write_dense_line(FILE *file, struct digits *digits)
 {
     fprintf(file, "%d", (int)(next_word(digits) & 1));
@@ -312,14 +321,18 @@ static void measure(const struct workload *workload, const char *folder)
 
 int main(void)
 {
-    static char name[] = "x", zero[] = "0", one[] = "1";
+    static char names[COLUMNS][8], zero[] = "0", one[] = "1";
     static char *classes[] = {zero, one};
     static struct column columns[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        snprintf(names[i], sizeof names[i], "c%d", i);
     for (int i = 0; i < FEATURES; i++)
         columns[i] =
-            (struct column){.name = name, .kind = COLUMN_NUMERIC, .high = 1000};
-    columns[FEATURES] = (struct column){
-        .name = name, .kind = COLUMN_LABEL, .value_count = 2, .values = classes};
+            (struct column){.name = names[i], .kind = COLUMN_NUMERIC, .high = 1000};
+    columns[FEATURES] = (struct column){.name = names[FEATURES],
+                                        .kind = COLUMN_LABEL,
+                                        .value_count = 2,
+                                        .values = classes};
     const struct schema idx = {.reader = &idx_reader,
                                .classes = 10,
                                .shape_count = 2,
@@ -329,6 +342,8 @@ int main(void)
                                .classes = 2,
                                .column_count = COLUMNS,
                                .columns = columns};
+    struct schema jsonl = csv;
+    jsonl.reader = &jsonl_reader;
     const struct schema libsvm = {
         .reader = &libsvm_reader, .classes = 2, .feature_count = FEATURES};
     const struct schema npy = {.reader = &npy_reader,
@@ -348,6 +363,7 @@ int main(void)
         {"npy f8", &npy, write_f8_record, "<f8"},
         {"csv, 5 digits", &csv, write_short_row, NULL},
         {"csv, 17 digits", &csv, write_long_row, NULL},
+        {"jsonl, 5 digits", &jsonl, write_object, NULL},
         {"libsvm, dense 6 digits", &libsvm, write_dense_line, NULL},
         {"libsvm, a quarter ones", &libsvm, write_sparse_line, NULL},
     };
