@@ -257,17 +257,25 @@ static void a_record_that_is_not_finite_is_refused(void **state)
  * trained get the same gradients. */
 static void layers_are_trained_above_frozen_ones_and_below(void **state)
 {
-    static const char *const trained[] = {"0.*", "1.*", "2.*", "3.*", "5.*"};
+    static const struct {
+        const char *layers, *trained;
+    } cases[] = {
+        {"e7,6i11,2y2,3d8Hd3", "0.*"}, {"e7,6i11,2y2,3d8Hd3", "1.*"},
+        {"e7,6i11,2y2,3d8Hd3", "2.*"}, {"e7,6i11,2y2,3d8Hd3", "3.*"},
+        {"e7,6i11,2y2,3d8Hd3", "5.*"}, {"e7,6j5j4vd3", "0.*"},
+        {"e7,6j5j4vd3", "1.*_ih_l0"},  {"e7,6j5j4vd3", "1.*_hh_l0"},
+        {"e7,6j5j4vd3", "2.*_hh_l0"},  {"e7,6j5j4vd3", "4.*"},
+    };
     (void)state;
-    for (size_t k = 0; k < sizeof trained / sizeof *trained; k++) {
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct batch whole, part;
-        const struct batch_demand demand = {.layers = "e7,6i11,2y2,3d8Hd3",
+        const struct batch_demand demand = {.layers = cases[k].layers,
                                             .loss = LOSS_SOFTMAX_CROSS_ENTROPY,
                                             .features = 9,
                                             .count = COUNT,
                                             .form = -1};
         struct batch_demand some = demand;
-        some.trained = trained[k];
+        some.trained = cases[k].trained;
         batch_make(&whole, &demand);
         batch_make(&part, &some);
         for (size_t t = 0; t < network_tensor_count(part.network); t++) {
