@@ -180,7 +180,7 @@ static void back_position(const struct values *v, const struct gradients *d,
                               .dh = at(d->h, i, t, hidden),
                               .dc = dc};
 
-    /* The gradient of c_(-1), which nobody reads, takes the place of that of c_0. */
+    /* The gradient of c_(-1) is not read; it is written over that of c_0. */
     if (own)
         go_back(dz, t > 0 ? dc - hidden : dc, &step, hidden);
     else

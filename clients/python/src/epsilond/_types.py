@@ -1053,7 +1053,7 @@ class LayerCrop(TypedDict):
 class LayerEmbedding(TypedDict):
     """Looks up each id of a record in a table of `vocabulary` rows of `out` numbers. It is the
     first layer of a model of texts: the record is a vector of at most 1024 ids, with -1 behind the
-    last one. An id of `vocabulary` or more, which an import cannot know, is a row of zeros."""
+    last one. An id of `vocabulary` or more is read as a row of zeros: no import checks it."""
 
     type: Literal["embedding"]
     vocabulary: int
