@@ -196,7 +196,7 @@ def audit(walk, daemon, browser, made):
     except Refused:
         pass
     rows = "[...document.querySelectorAll('tbody tr')].map((e) => e.innerText.split(/\\s+/).join(' '))"
-    for attempt in range(5):  # a refusal is written at a tick
+    for attempt in range(60):  # a refusal is written at a tick
         browser.go("/ui/audit")
         browser.await_that("document.querySelectorAll('tbody tr').length >= 10", "the newest acts")
         said = browser.run(rows)

@@ -43,7 +43,7 @@ class Daemon:
         self.base = f"http://127.0.0.1:{self._port(log)}"
 
     def _port(self, log):
-        for _ in range(600):
+        for _ in range(3600):  # three minutes: only for a hang
             with open(log) as lines:
                 for line in lines:
                     if '"listening"' in line and line.endswith("\n"):

@@ -92,7 +92,7 @@ class Prometheus:
         return self
 
     def _base(self):
-        for _ in range(600):
+        for _ in range(3000):  # five minutes: only for a hang
             with open(self.log.name) as file:
                 found = re.search(r'"address":"127\.0\.0\.1:([1-9]\d*)"', file.read())
             if found:
