@@ -55,8 +55,8 @@ static enum status read_parameters(struct evaluated_model *model,
         calloc(network_floats(model->network), sizeof *model->parameters);
     if (model->parameters == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
-    return model_file_read(source->path, source->seal, model->network,
-                           model->parameters, error);
+    return model_file_read_on(source->path, source->seal, source->body, model->network,
+                              model->parameters, error);
 }
 
 static enum status create_workspaces(struct evaluated_model *model, struct error *error)

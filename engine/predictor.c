@@ -40,8 +40,8 @@ static enum status open_model(struct predictor *predictor,
         calloc(network_floats(predictor->network), sizeof *predictor->parameters);
     if (predictor->parameters == NULL)
         return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
-    return model_file_read(source->path, source->seal, predictor->network,
-                           predictor->parameters, error);
+    return model_file_read_on(source->path, source->seal, source->body,
+                              predictor->network, predictor->parameters, error);
 }
 
 enum status predictor_open(struct predictor **out,

@@ -14,7 +14,8 @@
 #include "engine/data/schema.h"
 #include "engine/nn/model_spec.h"
 
-struct predictor; /* opaque */
+struct predictor;      /* opaque */
+struct weights_source; /* model_file.h */
 
 /* The arguments of predictor_open, which borrows them during the call. */
 struct predictor_source {
@@ -23,6 +24,8 @@ struct predictor_source {
                                        * checked */
     const struct model_spec *model;
     struct data_shape data; /* shape of the data that the model was trained on */
+    /* The file of the model's body, if its own has none (model_file.h); or NULL. */
+    const struct weights_source *body;
 };
 
 /* Reads the tensors of the model from its file.

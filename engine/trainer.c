@@ -20,6 +20,7 @@
 #include "engine/gemm/gemm_choice.h"
 #include "engine/holdout_evaluation.h"
 #include "engine/model_file/model_file.h"
+#include "engine/model_file/name_map.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"
@@ -435,6 +436,11 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
     return holdout_evaluation_run(&setup, released, error);
 }
 
+bool trainer_has_body(const struct trainer *trainer)
+{
+    return model_file_has_body(trainer->network);
+}
+
 enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_checksum *seal,
                          struct error *error)
@@ -443,6 +449,21 @@ enum status trainer_save(struct trainer *trainer, const char *path,
                                     .parameters = model_of(trainer),
                                     .metadata = metadata};
     return model_file_write(path, &content, seal, error);
+}
+
+enum status trainer_save_without_body(struct trainer *trainer, const char *path,
+                                      struct metadata_list metadata,
+                                      struct file_checksum *seal, struct error *error)
+{
+    struct model_content content = {.network = trainer->network,
+                                    .parameters = model_of(trainer),
+                                    .metadata = metadata};
+    return model_file_write_without_body(path, &content, seal, error);
+}
+
+const char *trainer_body_names(const struct trainer *trainer)
+{
+    return name_map_name(name_map_of(trainer->network));
 }
 
 bool trainer_has_features(const struct trainer *trainer)

@@ -130,12 +130,22 @@ enum status trainer_measure(struct trainer *trainer, const struct quality_plan *
                             const struct matrix *holdout, double *released,
                             struct error *error);
 
+/* Returns whether the model has a body, which its file may leave out (model_file.h). */
+bool trainer_has_body(const struct trainer *trainer);
+
 /* Writes the model (the average if the spec has one) to path as safetensors
  * (model_file.h).
  *   ST_IO  the file cannot be written; *seal is unchanged */
 enum status trainer_save(struct trainer *trainer, const char *path,
                          struct metadata_list metadata, struct file_checksum *seal,
                          struct error *error);
+/* The same without the tensors of the body. */
+enum status trainer_save_without_body(struct trainer *trainer, const char *path,
+                                      struct metadata_list metadata,
+                                      struct file_checksum *seal, struct error *error);
+
+/* Returns the name of the map by which the body is read from a file (name_map.h). */
+const char *trainer_body_names(const struct trainer *trainer);
 
 /* Returns whether the outputs of frozen layers were computed once for the whole run. */
 bool trainer_has_features(const struct trainer *trainer);

@@ -117,8 +117,12 @@ static enum status open_matrix(struct worker *member, struct error *error)
 
 static enum status make_trainer(struct worker *member, struct error *error)
 {
-    const struct rank_file *file = &member->plan.weights;
-    const struct weights_source weights = {file->path, file->seal};
+    const struct rank_file *file = &member->plan.weights, *other = &member->plan.body;
+    const struct weights_source body = {.path = other->path, .seal = other->seal};
+    const struct weights_source weights = {.path = file->path,
+                                           .seal = file->seal,
+                                           .body =
+                                               other->path[0] != '\0' ? &body : NULL};
     const struct trainer_options options = {
         .spec = &member->request.train,
         .data = &member->matrix,

@@ -159,7 +159,7 @@
     X(model_delete, ON_WRITE_QUEUE, MODELS_EDIT, .method = "DELETE",                   \
       .path = "/v1/models/{id}", .act = "model.delete")                                \
     X(model_content, ON_COST_QUEUE, MODELS_READ, .method = "GET",                      \
-      .path = "/v1/models/{id}/content", .act = "model.download", .query = "format",   \
+      .path = "/v1/models/{id}/content", .act = "model.download", .query = "format merged",   \
       .streamed = true, .types = "application/octet-stream")                           \
     X(model_predict, ON_COST_QUEUE, MODELS_READ, .method = "POST",                     \
       .path = "/v1/models/{id}/predict", .body = BODY_PREDICT, .types = TYPE_JSON)     \

@@ -79,6 +79,7 @@ char *rank_plan_render(const struct rank_plan *plan)
     json_write_count(&writer, "patience_s", plan->patience_s);
     write_file(&writer, "matrix", &plan->matrix);
     write_file(&writer, "weights", &plan->weights);
+    write_file(&writer, "body", &plan->body);
     json_write_text(&writer, "model", plan->model);
     json_write_object_end(&writer);
     char *figures = json_writer_close(&writer);
@@ -101,7 +102,7 @@ static enum status parse_figures(struct rank_plan *plan, const char *line, size_
         return status;
     json_read_object(root, (const char *const[]){"records", "noise_multiplier", "ranks",
                                                  "threads", "patience_s", "matrix",
-                                                 "weights", "model", NULL});
+                                                 "weights", "body", "model", NULL});
     plan->records = json_read_count(json_member(&root, "records"), 1, LIMIT_RECORDS);
     plan->noise_multiplier =
         json_read_real(json_member(&root, "noise_multiplier"),
@@ -114,6 +115,7 @@ static enum status parse_figures(struct rank_plan *plan, const char *line, size_
         (unsigned)json_read_count(json_member(&root, "patience_s"), 1, PATIENCE_MAX_S);
     read_file(&plan->matrix, json_member(&root, "matrix"));
     read_file(&plan->weights, json_member(&root, "weights"));
+    read_file(&plan->body, json_member(&root, "body"));
     read_string(plan->model, sizeof plan->model, json_member(&root, "model"));
     return json_reader_close(&reader);
 }

@@ -48,6 +48,7 @@ struct rank_plan {
     unsigned ranks, threads; /* threads: of each rank */
     unsigned patience_s;     /* a rank ends if no step ends within this time */
     struct rank_file matrix, weights;
+    struct rank_file body; /* the file of the body of these weights, if it is another */
     /* the daemon's file, into which rank 0 writes trainer_model when it is asked to */
     char model[RANK_PATH_SIZE];
 };

@@ -130,6 +130,36 @@ static void write_frozen(struct json_writer *writer, const struct model_view *vi
     json_write_object_end(writer);
 }
 
+static void write_base(struct json_writer *writer, const char *name,
+                       const struct certificate_base *base)
+{
+    json_write_object(writer, name);
+    json_write_text(writer, "file", base->file);
+    json_write_text(writer, "sha256", base->sha256);
+    json_write_text(writer, "names", base->names);
+    json_write_object_end(writer);
+}
+
+char *certificate_base_render(const struct certificate_base *base)
+{
+    struct json_writer writer;
+    json_writer_open(&writer, JSON_EXACT);
+    write_base(&writer, NULL, base);
+    return json_writer_close(&writer);
+}
+
+bool certificate_base(struct certificate_base *base, const struct model_row *row)
+{
+    static const char *const names[] = {"base"};
+    static const char *const members[] = {"file", "sha256", "names"};
+    struct json_span found, parts[3];
+    return json_scan(&found, names, 1, json_span_of(row->card)) && found.at != NULL &&
+           json_scan(parts, members, 3, found) &&
+           json_span_text(base->file, sizeof base->file, parts[0]) &&
+           json_span_text(base->sha256, sizeof base->sha256, parts[1]) &&
+           json_span_text(base->names, sizeof base->names, parts[2]);
+}
+
 char *certificate_render(const struct model_view *view)
 {
     struct json_writer writer;
@@ -154,6 +184,8 @@ char *certificate_render(const struct model_view *view)
     if (view->ancestry != NULL)
         ancestry_write(&writer, view->ancestry);
     write_frozen(&writer, view);
+    if (view->base != NULL)
+        write_base(&writer, "base", view->base);
     write_guarantee(&writer, view);
     write_dataset_guarantee(&writer, view);
     json_write_raw(&writer, "noise", view->noise != NULL ? view->noise : "null");

@@ -16,6 +16,14 @@
 #include "engine/trainer.h"
 #include "store/rows/model_rows.h"
 
+/* The uploaded file that has a model's body, if the model's own file was written without
+ * it (engine/model_file/model_file.h). */
+struct certificate_base {
+    char file[WEIGHTS_ID_SIZE];
+    char sha256[SHA256_HEX_SIZE];
+    char names[16]; /* of the map by which it is read (name_map.h); "": none */
+};
+
 struct model_view {
     const struct model_id *id;
     const struct job_id *job;
@@ -33,6 +41,7 @@ struct model_view {
     const struct ancestry *ancestry; /* NULL: it was not started from other weights */
     size_t frozen;                   /* number of its floats that were not trained */
     const uint8_t *frozen_sha256;    /* of the frozen floats, if there are any */
+    const struct certificate_base *base; /* NULL: its file is whole */
     const char *version;
 };
 
@@ -44,6 +53,12 @@ char *noise_render(const struct noise_certificate *noise);
  * model, and its "dataset_guarantee", of all jobs in all epochs, are null if nothing
  * was reserved. Its mechanism is the canonical text, byte for byte. */
 char *certificate_render(const struct model_view *view);
+
+/* Renders "base" of the safetensors metadata. */
+char *certificate_base_render(const struct certificate_base *base);
+
+/* Reads the member "base" of the row's certificate. Returns false if it has none. */
+bool certificate_base(struct certificate_base *base, const struct model_row *row);
 
 /* Checks that the row's card parses as the certificate of its model and job. Otherwise
  * returns ST_CORRUPT. */

@@ -49,12 +49,48 @@ static bool any_is_turned(const struct network *network)
     return false;
 }
 
-enum status model_file_write(const char *path, const struct model_content *content,
-                             struct file_checksum *seal, struct error *error)
+/* Returns whether the tensor belongs to the body: it was neither trained nor given by the
+ * job. */
+static bool is_body(const struct network *network, const struct tensor *tensor)
+{
+    size_t layer = network_constant_layer(network);
+    if (tensor->offset < network_parameters(network))
+        return false;
+    if (layer == network_layers(network))
+        return true;
+    const struct layer_tensors constant = network_layer_tensors(network, layer);
+    return tensor != constant.weight && tensor != constant.bias;
+}
+
+bool model_file_has_body(const struct network *network)
+{
+    for (size_t i = 0; i < network_tensor_count(network); i++)
+        if (is_body(network, network_tensor(network, i)))
+            return true;
+    return false;
+}
+
+/* The tensors that the file will have, which the caller frees. */
+static struct tensor *stored_tensors(const struct network *network, bool with_body,
+                                     size_t *count)
+{
+    size_t all = network_tensor_count(network);
+    struct tensor *stored = calloc(all + 1, sizeof *stored);
+    CHECK(stored != NULL);
+    *count = 0;
+    for (size_t i = 0; i < all; i++) {
+        const struct tensor *tensor = network_tensor(network, i);
+        if (with_body || !is_body(network, tensor))
+            stored[(*count)++] = *tensor;
+    }
+    return stored;
+}
+
+static enum status write_model(const char *path, const struct model_content *content,
+                               bool with_body, struct file_checksum *seal,
+                               struct error *error)
 {
     struct safetensors_content file = {
-        .tensors = network_tensor(content->network, 0),
-        .tensor_count = network_tensor_count(content->network),
         .parameters = content->parameters,
         .metadata = content->metadata,
     };
@@ -67,9 +103,27 @@ enum status model_file_write(const char *path, const struct model_content *conte
             return error_set(error, ST_NO_MEMORY, "no memory to write the model");
         file.parameters = turned;
     }
+    struct tensor *stored =
+        stored_tensors(content->network, with_body, &file.tensor_count);
+    file.tensors = stored;
     status = safetensors_write(path, &file, seal, error);
+    free(stored);
     free(turned);
     return status;
+}
+
+enum status model_file_write(const char *path, const struct model_content *content,
+                             struct file_checksum *seal, struct error *error)
+{
+    return write_model(path, content, true, seal, error);
+}
+
+enum status model_file_write_without_body(const char *path,
+                                          const struct model_content *content,
+                                          struct file_checksum *seal,
+                                          struct error *error)
+{
+    return write_model(path, content, false, seal, error);
 }
 
 /* An open file and the names that its tensors have in the model. */
@@ -140,20 +194,51 @@ static enum status read_tensor(const struct source *source, const struct tensor 
     return status;
 }
 
-static enum status read_tensors(const struct source *source,
+/* Reads the tensors that the source must have: all; those of the body; or the others. */
+enum part { PART_ALL, PART_BODY, PART_OWN };
+
+static bool is_part(const struct network *network, size_t index, enum part part)
+{
+    return part == PART_ALL ||
+           is_body(network, network_tensor(network, index)) == (part == PART_BODY);
+}
+
+static enum status read_tensors(const struct source *source, enum part part,
                                 const struct network *network, float *parameters,
                                 struct error *error)
 {
-    size_t count = network_tensor_count(network);
+    size_t count = 0;
     enum status status = ST_OK;
 
-    if (safetensors_tensor_count(source->file) != count)
+    for (size_t i = 0; i < network_tensor_count(network); i++)
+        count += is_part(network, i, part);
+    if (part != PART_BODY && safetensors_tensor_count(source->file) != count)
         return error_set(error, ST_CORRUPT, "the file has not the model's %zu tensors",
                          count);
-    for (size_t i = 0; i < count && status == ST_OK; i++) {
+    for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
-        status = read_tensor(source, wanted, parameters + wanted->offset, error);
+        if (is_part(network, i, part))
+            status = read_tensor(source, wanted, parameters + wanted->offset, error);
     }
+    return status;
+}
+
+/* seal: NULL: not checked. */
+static enum status read_part(const char *path, const struct file_checksum *seal,
+                             enum part part, const struct network *network,
+                             float *parameters, struct error *error)
+{
+    const struct name_map *map = part == PART_BODY ? name_map_of(network) : NULL;
+    struct source source;
+    enum status status = source_open(&source, path, map, error);
+
+    if (status != ST_OK)
+        return status;
+    if (seal != NULL)
+        status = safetensors_check(source.file, seal, error);
+    if (status == ST_OK)
+        status = read_tensors(&source, part, network, parameters, error);
+    source_close(&source);
     return status;
 }
 
@@ -161,17 +246,20 @@ enum status model_file_read(const char *path, const struct file_checksum *seal,
                             const struct network *network, float *parameters,
                             struct error *error)
 {
-    struct source source;
-    enum status status = source_open(&source, path, NULL, error);
+    return model_file_read_on(path, seal, NULL, network, parameters, error);
+}
 
+enum status model_file_read_on(const char *path, const struct file_checksum *seal,
+                               const struct weights_source *body,
+                               const struct network *network, float *parameters,
+                               struct error *error)
+{
+    if (body == NULL)
+        return read_part(path, seal, PART_ALL, network, parameters, error);
+    enum status status = read_part(path, seal, PART_OWN, network, parameters, error);
     if (status != ST_OK)
         return status;
-    if (seal != NULL)
-        status = safetensors_check(source.file, seal, error);
-    if (status == ST_OK)
-        status = read_tensors(&source, network, parameters, error);
-    source_close(&source);
-    return status;
+    return read_part(body->path, &body->seal, PART_BODY, network, parameters, error);
 }
 
 /* ---- initial weights of a training ---- */
@@ -186,10 +274,48 @@ static const struct tensor *find_wanted(const struct network *network, const cha
     return NULL;
 }
 
-static enum status check_wanted(const struct source *source,
+/* The open files of initial weights: the file, and that of its body, if it has one. */
+struct start_files {
+    struct source items[2];
+    size_t count;
+};
+
+static void start_files_close(struct start_files *files)
+{
+    while (files->count > 0)
+        source_close(&files->items[--files->count]);
+}
+
+static enum status start_files_open(struct start_files *files,
+                                    const struct weights_source *weights,
+                                    const struct network *network, struct error *error)
+{
+    enum status status = ST_OK;
+    *files = (struct start_files){0};
+    for (; weights != NULL && status == ST_OK; weights = weights->body) {
+        CHECK(files->count < sizeof files->items / sizeof *files->items);
+        status = source_open(&files->items[files->count], weights->path,
+                             name_map_of(network), error);
+        files->count += status == ST_OK;
+    }
+    if (status != ST_OK)
+        start_files_close(files);
+    return status;
+}
+
+/* Returns the first file that has a tensor of this name, else the first one. */
+static const struct source *holder(const struct start_files *files, const char *name)
+{
+    for (size_t k = 0; k < files->count; k++)
+        if (find(&files->items[k], name) != NULL)
+            return &files->items[k];
+    return &files->items[0];
+}
+
+static enum status check_wanted(const struct start_files *files,
                                 const struct tensor *wanted, struct error *error)
 {
-    const struct tensor *found = find(source, wanted->name);
+    const struct tensor *found = find(holder(files, wanted->name), wanted->name);
     if (wanted->fresh)
         return ST_OK;
     if (found == NULL)
@@ -230,27 +356,30 @@ static enum status check_found(const struct source *source, size_t index,
     return ST_OK;
 }
 
-static enum status check_start(const struct source *source,
+static enum status check_start(const struct start_files *files,
                                const struct network *network, struct error *error)
 {
     enum status status = ST_OK;
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++)
-        status = check_wanted(source, network_tensor(network, i), error);
-    for (size_t i = 0; i < safetensors_tensor_count(source->file) && status == ST_OK;
-         i++)
-        status = check_found(source, i, network, error);
+        status = check_wanted(files, network_tensor(network, i), error);
+    for (size_t k = 0; k < files->count; k++) {
+        const struct source *source = &files->items[k];
+        size_t count = safetensors_tensor_count(source->file);
+        for (size_t i = 0; i < count && status == ST_OK; i++)
+            status = check_found(source, i, network, error);
+    }
     return status;
 }
 
-enum status model_file_check_start(const char *path, const struct network *network,
-                                   struct error *error)
+enum status model_file_check_start(const struct weights_source *weights,
+                                   const struct network *network, struct error *error)
 {
-    struct source source;
-    enum status status = source_open(&source, path, name_map_of(network), error);
+    struct start_files files;
+    enum status status = start_files_open(&files, weights, network, error);
     if (status != ST_OK)
         return status;
-    status = check_start(&source, network, error);
-    source_close(&source);
+    status = check_start(&files, network, error);
+    start_files_close(&files);
     return status;
 }
 
@@ -264,18 +393,19 @@ static enum status check_finite(const struct tensor *tensor, const float *values
     return ST_OK;
 }
 
-static enum status read_start(const struct source *source,
+static enum status read_start(const struct start_files *files,
                               const struct network *network, float *values,
                               struct error *error)
 {
-    enum status status = check_start(source, network, error);
+    enum status status = check_start(files, network, error);
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
+        float *to = values + wanted->offset;
         if (wanted->fresh)
             continue;
-        status = read_tensor(source, wanted, values + wanted->offset, error);
+        status = read_tensor(holder(files, wanted->name), wanted, to, error);
         if (status == ST_OK)
-            status = check_finite(wanted, values + wanted->offset, error);
+            status = check_finite(wanted, to, error);
     }
     return status;
 }
@@ -284,15 +414,18 @@ enum status model_file_read_start(const struct weights_source *weights,
                                   const struct network *network, float *values,
                                   struct error *error)
 {
-    struct source source;
-    enum status status =
-        source_open(&source, weights->path, name_map_of(network), error);
+    struct start_files files;
+    enum status status = start_files_open(&files, weights, network, error);
+    const struct weights_source *checked = weights;
     if (status != ST_OK)
         return status;
-    status = safetensors_check(source.file, &weights->seal, error);
+    for (size_t k = 0; k < files.count && status == ST_OK; k++) {
+        status = safetensors_check(files.items[k].file, &checked->seal, error);
+        checked = checked->body;
+    }
     if (status == ST_OK)
-        status = read_start(&source, network, values, error);
-    source_close(&source);
+        status = read_start(&files, network, values, error);
+    start_files_close(&files);
     return status;
 }
 

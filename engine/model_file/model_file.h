@@ -1,11 +1,16 @@
 /*
  * model_file.h - the parameters of a network as a safetensors file, and back.
  *
+ * The body of a network is its frozen tensors, which were not given by the job. A model's
+ * file may leave them out if a file of public weights has them: a head on BERT then has
+ * some kilobytes. Both files together are the model.
+ *
  * Threads: pure functions of their arguments.
  */
 #ifndef ENGINE_MODEL_FILE_MODEL_FILE_H
 #define ENGINE_MODEL_FILE_MODEL_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -23,6 +28,22 @@ struct model_content {
  *   ST_NO_MEMORY  no memory for a copy in the file's order */
 enum status model_file_write(const char *path, const struct model_content *content,
                              struct file_checksum *seal, struct error *error);
+/* The same without the tensors of the body. */
+enum status model_file_write_without_body(const char *path,
+                                          const struct model_content *content,
+                                          struct file_checksum *seal,
+                                          struct error *error);
+
+/* A file of weights. */
+struct weights_source {
+    const char *path;
+    struct file_checksum seal;
+    /* The file that has the tensors of its body, if it was written without; or NULL */
+    const struct weights_source *body;
+};
+
+/* Returns whether the network has a body. */
+bool model_file_has_body(const struct network *network);
 
 /* parameters = the tensors of network in the file at path, which must hold all of them,
  * with their shapes, and no others.
@@ -35,20 +56,22 @@ enum status model_file_read(const char *path, const struct file_checksum *seal,
                             const struct network *network, float *parameters,
                             struct error *error);
 
-/* A file with the initial weights of a training. */
-struct weights_source {
-    const char *path;
-    struct file_checksum seal;
-};
+/* The same for a file that was written without the body: the body's tensors are read
+ * from the file of public weights, in which they may have public names (name_map.h).
+ *   body  with a checksum; NULL: as model_file_read */
+enum status model_file_read_on(const char *path, const struct file_checksum *seal,
+                               const struct weights_source *body,
+                               const struct network *network, float *parameters,
+                               struct error *error);
 
-/* Checks that the file at path has the tensors that a training of network starts with:
+/* Checks that the weights have the tensors that a training of network starts with:
  * every tensor except the fresh ones, in its shape, once, and no others but those that
- * are ignored. The file has the model's names or public ones (name_map.h). Reads only
- * the header.
+ * are ignored. A file has the model's names or public ones (name_map.h). A tensor that a
+ * file and its body have is that of the file. Reads only headers.
  *   ST_INVALID  it does not; the error names the tensor, at "/model/weights"
  *   ST_IO, ST_CORRUPT  it cannot be read, or is not safetensors */
-enum status model_file_check_start(const char *path, const struct network *network,
-                                   struct error *error);
+enum status model_file_check_start(const struct weights_source *weights,
+                                   const struct network *network, struct error *error);
 
 /* values (network_floats) = the values of the file, except for fresh tensors, which
  * stay unchanged.

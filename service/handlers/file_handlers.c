@@ -18,6 +18,8 @@
 #include "service/http/pagination.h"
 #include "service/http/stale_read_retry.h"
 #include "service/ingest/upload.h"
+#include "service/jobs/jobs.h"
+#include "service/models/model_parts.h"
 #include "service/models/weight_files.h"
 #include "service/process/daemon_state.h"
 
@@ -172,6 +174,23 @@ enum status handle_file_list(struct daemon_state *context, struct request *reque
     return pagination_reply(request, &source, error);
 }
 
+/* Checks whether the file may go. A job that has not ended may come to need it, and what
+ * checks and submits is one thread. */
+static enum status check_delete(struct daemon_state *context,
+                                const struct weights_row *row, struct error *error)
+{
+    if (model_parts_need(context, row->id.text))
+        return error_set(
+            error, ST_FILE_IN_USE,
+            "a model has its frozen layers in this file: delete the models "
+            "whose certificate names it as base");
+    if (jobs_start_from(context->jobs, row->id.text) > 0)
+        return error_set(error, ST_FILE_IN_USE,
+                         "a job that starts from it is queued or running: cancel the "
+                         "job, or wait until it has ended");
+    return ST_OK;
+}
+
 enum status handle_file_delete(struct daemon_state *context, struct request *request,
                                struct error *error)
 {
@@ -179,6 +198,8 @@ enum status handle_file_delete(struct daemon_state *context, struct request *req
     struct store_tx *tx = NULL;
     const struct weights_row *row;
     enum status status = find(context, request, &row, error);
+    if (status == ST_OK)
+        status = check_delete(context, row, error);
     if (status == ST_OK)
         status = stale_read_retry_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)

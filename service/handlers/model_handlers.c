@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 
 #include "api/http/query.h"
+#include "api/views/model_view.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/status.h"
@@ -20,6 +21,7 @@
 #include "service/jobs/job_facts.h"
 #include "service/models/model_cache.h"
 #include "service/models/model_json.h"
+#include "service/models/model_parts.h"
 #include "service/models/models.h"
 #include "service/models/onnx_stream.h"
 #include "service/models/verified_file.h"
@@ -203,7 +205,30 @@ static enum status send_onnx(struct daemon_state *context, struct request *reque
     return ST_OK;
 }
 
-enum content_format { CONTENT_SAFETENSORS, CONTENT_ONNX };
+/* Sends one whole file of the model and its body. It is made for this answer. */
+static enum status send_merged(struct daemon_state *context, struct request *request,
+                               const struct model_row *row, struct error *error)
+{
+    struct file_checksum seal;
+    char digest[SHA256_BASE64_SIZE];
+    int file = -1;
+    enum status status = model_parts_merge(&file, &seal, context, row, error);
+    if (status != ST_OK)
+        return status;
+    status = tell_download(context, request, false, error);
+    if (status != ST_OK) {
+        close(file);
+        return status;
+    }
+    sha256_render_base64(digest, seal.sha256);
+    reply_file(&request->reply, MHD_HTTP_OK, "application/octet-stream", file,
+               (struct byte_range){.offset = 0, .size = seal.size});
+    reply_header_add(&request->reply, "Accept-Ranges", "none");
+    reply_header_add(&request->reply, "Content-Digest", "sha-256=:%s:", digest);
+    return ST_OK;
+}
+
+enum content_format { CONTENT_SAFETENSORS, CONTENT_ONNX, CONTENT_MERGED };
 
 static enum status read_format(unsigned *format, const struct request *request,
                                struct error *error)
@@ -215,6 +240,23 @@ static enum status read_format(unsigned *format, const struct request *request,
                         error);
 }
 
+/* A file that is whole is sent as it is, merged or not; an ONNX file always is. */
+static enum status read_content(unsigned *format, const struct request *request,
+                                const struct model_row *row, struct error *error)
+{
+    static const char *const flags[] = {"false", "true", NULL};
+    struct certificate_base base;
+    unsigned merged = 0;
+    enum status status = read_format(format, request, error);
+    if (status == ST_OK)
+        status = query_choice(&merged, "merged", request_query(request, "merged"),
+                              flags, error);
+    if (status == ST_OK && merged == 1 && *format == CONTENT_SAFETENSORS &&
+        certificate_base(&base, row))
+        *format = CONTENT_MERGED;
+    return status;
+}
+
 static void content_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row,
                         unsigned format)
 {
@@ -224,7 +266,8 @@ static void content_tag(char tag[ONNX_TAG_SIZE], const struct model_row *row,
         return;
     }
     sha256_render(hex, row->sha256);
-    snprintf(tag, ONNX_TAG_SIZE, "\"%s\"", hex);
+    snprintf(tag, ONNX_TAG_SIZE, "\"%s%s\"", hex,
+             format == CONTENT_MERGED ? ".merged" : "");
 }
 
 enum status handle_model_content(struct daemon_state *context, struct request *request,
@@ -235,7 +278,7 @@ enum status handle_model_content(struct daemon_state *context, struct request *r
     unsigned format = CONTENT_SAFETENSORS;
     enum status status = find_for_act(context, request, &row, error);
     if (status == ST_OK)
-        status = read_format(&format, request, error);
+        status = read_content(&format, request, row, error);
     if (status != ST_OK)
         return status;
     content_tag(tag, row, format);
@@ -247,19 +290,27 @@ enum status handle_model_content(struct daemon_state *context, struct request *r
         reply_empty(&request->reply, MHD_HTTP_NOT_MODIFIED);
         return ST_OK;
     }
-    return format == CONTENT_ONNX ? send_onnx(context, request, row, error)
-                                  : send_file(context, request, row, tag, error);
+    if (format == CONTENT_ONNX)
+        return send_onnx(context, request, row, error);
+    return format == CONTENT_MERGED ? send_merged(context, request, row, error)
+                                    : send_file(context, request, row, tag, error);
 }
 
 /* A check reads the file at about this rate; a partial request has usually been checked
- * before. For ONNX the file is read once more, for the digest. */
+ * before. For ONNX the file is read once more, for the digest; for a whole file, that of
+ * the body is read and all of it written. */
 uint64_t cost_model_content(struct daemon_state *context, const struct request *request)
 {
     enum { BYTES_PER_NS = 2 };
     const struct model_row *row;
     unsigned format;
+    struct blob_name name;
+    struct file_checksum body = {0};
     if (find(context, request, &row, NULL) != ST_OK ||
-        read_format(&format, request, NULL) != ST_OK)
+        read_content(&format, request, row, NULL) != ST_OK)
         return 0;
-    return row->size * (format == CONTENT_ONNX ? 2 : 1) / BYTES_PER_NS;
+    if (format != CONTENT_SAFETENSORS)
+        model_parts_find_body(&name, &body, context, row, NULL);
+    return (row->size + 2 * body.size) * (format == CONTENT_ONNX ? 2 : 1) /
+           BYTES_PER_NS;
 }

@@ -9,6 +9,7 @@
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
 #include "service/models/model_cache.h"
+#include "service/models/model_parts.h"
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
 #include "store/blobs/blob.h"
@@ -55,19 +56,18 @@ enum status prediction_load(struct daemon_state *context,
                             const struct prediction *prediction,
                             struct predictor **predictor, struct error *error)
 {
-    struct blob_loan loan = {.is_lent = false};
-    const struct blob_name name = blob_of_model(&prediction->row->id);
+    struct model_parts parts = {.has_body = false};
     struct error local = {0};
-    const struct file_checksum seal = model_row_seal(prediction->row);
-    const struct predictor_source source = {loan.path, &seal, prediction->model,
-                                            schema_shape(&prediction->schema)};
-    enum status status = blob_fetch(context->blobs, &loan, &name, &local);
-    if (status == ST_IO)
-        status = ST_INTERNAL; /* the store of its file does not answer */
+    enum status status = model_parts_borrow(&parts, context, prediction->row, &local);
+    const struct predictor_source source = {.path = parts.own.path,
+                                            .seal = &parts.seal,
+                                            .model = prediction->model,
+                                            .data = schema_shape(&prediction->schema),
+                                            .body = model_parts_body(&parts)};
     if (status == ST_OK)
         status = model_cache_take(context->model_cache, &prediction->row->id, &source,
                                   predictor, &local);
-    blob_give_back(context->blobs, &loan);
+    model_parts_give_back(&parts, context);
     if (status == ST_OK)
         return ST_OK;
     if (models_find(context->models, prediction->row->id.text) == NULL)

@@ -49,6 +49,16 @@ size_t active_jobs_on(const struct active_jobs *active,
     return count;
 }
 
+size_t active_jobs_from(const struct active_jobs *active, const char *weights)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < active->count; i++)
+        count +=
+            strcmp(job_body(active->items[i])->plan.request.train.model.start.weights,
+                   weights) == 0;
+    return count;
+}
+
 struct job **active_jobs_copy(const struct active_jobs *active, size_t *count)
 {
     struct job **copy = calloc(active->count + 1, sizeof(struct job *));

@@ -28,6 +28,9 @@ void active_jobs_remove(struct active_jobs *active, const struct job *job);
 size_t active_jobs_on(const struct active_jobs *active,
                       const struct dataset_id *dataset);
 
+/* Returns how many of the jobs start from weights of this id. */
+size_t active_jobs_from(const struct active_jobs *active, const char *weights);
+
 /* Returns a copy of the list, in order. The caller frees it. */
 struct job **active_jobs_copy(const struct active_jobs *active, size_t *count);
 

@@ -282,6 +282,14 @@ size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset)
     return count;
 }
 
+size_t jobs_start_from(struct jobs *jobs, const char *weights)
+{
+    pthread_rwlock_rdlock(&jobs->lock);
+    size_t count = active_jobs_from(&jobs->active, weights);
+    pthread_rwlock_unlock(&jobs->lock);
+    return count;
+}
+
 struct job **jobs_active(struct jobs *jobs, size_t *count)
 {
     pthread_rwlock_rdlock(&jobs->lock);

@@ -78,6 +78,9 @@ enum job_state job_state(struct jobs *jobs, const struct job *job);
 /* Returns how many jobs on the dataset are queued or running. */
 size_t jobs_active_on(struct jobs *jobs, const struct dataset_id *dataset);
 
+/* Returns how many jobs that start from these weights are queued or running. */
+size_t jobs_start_from(struct jobs *jobs, const char *weights);
+
 /* The jobs that have not ended, in order of submission; to be freed. */
 struct job **jobs_active(struct jobs *jobs, size_t *count);
 

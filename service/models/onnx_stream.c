@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/requests/job_request.h"
+#include "api/views/model_view.h"
 #include "api/views/onnx_properties.h"
 #include "base/check.h"
 #include "engine/data/column_ranges.h"
@@ -11,6 +12,7 @@
 #include "service/http/reply.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
+#include "service/models/model_parts.h"
 #include "service/models/models.h"
 #include "service/models/verified_file.h"
 #include "service/process/daemon_state.h"
@@ -63,6 +65,18 @@ static enum status open_export(struct onnx_export **out, struct daemon_state *co
     return status;
 }
 
+/* Opens the model's file, or one whole file if it was written without its body. */
+static enum status open_whole(int *file, struct daemon_state *context,
+                              const struct model_row *row, struct error *error)
+{
+    struct certificate_base base;
+    struct file_checksum seal;
+    if (certificate_base(&base, row))
+        return model_parts_merge(file, &seal, context, row, error);
+    return models_open_file(context->models, context->blobs, row, CHECK_ANEW, file,
+                            error);
+}
+
 enum status onnx_stream_open(struct stream *stream, struct daemon_state *context,
                              const struct model_row *row, uint8_t digest[SHA256_SIZE],
                              struct error *error)
@@ -72,8 +86,7 @@ enum status onnx_stream_open(struct stream *stream, struct daemon_state *context
     int file = -1;
     enum status status = job_check(jobs_find_ever(context->jobs, row->job.text), error);
     if (status == ST_OK)
-        status = models_open_file(context->models, context->blobs, row, CHECK_ANEW,
-                                  &file, error);
+        status = open_whole(&file, context, row, error);
     if (status != ST_OK)
         return status;
     status = open_export(&export, context, row, file, &local);

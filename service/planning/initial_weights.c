@@ -6,6 +6,7 @@
 #include "engine/train_spec.h"
 #include "service/access/access.h"
 #include "service/http/blob_prefetch.h"
+#include "service/models/model_parts.h"
 #include "service/models/models.h"
 #include "service/models/weight_files.h"
 #include "service/process/daemon_state.h"
@@ -17,14 +18,14 @@ static const char pointer[] = "/model/weights";
 /* A file of weights is not part of the ledger: a failure to fetch it must not look like
  * a corrupt ledger. */
 static enum status borrow(struct initial_weights *weights,
-                          const struct daemon_state *context,
+                          const struct daemon_state *context, struct blob_loan *loan,
                           const struct blob_name *name, struct error *error)
 {
     struct error local = {0};
     enum status status = weights->prefetch != NULL
                              ? blob_prefetch_borrow(weights->prefetch, context->blobs,
-                                                    &weights->loan, name, &local)
-                             : blob_fetch(context->blobs, &weights->loan, name, &local);
+                                                    loan, name, &local)
+                             : blob_fetch(context->blobs, loan, name, &local);
     if (status == ST_OK)
         return ST_OK;
     if (status == ST_DISK_FULL || status == ST_QUEUE_FULL || status == ST_DRAINING ||
@@ -32,6 +33,25 @@ static enum status borrow(struct initial_weights *weights,
         return error_set(error, status, "%s: %s", name->id, local.text);
     return error_set_at(error, status == ST_IO ? ST_INTERNAL : ST_MODEL_CORRUPT,
                         pointer, "%s: %s", name->id, local.text);
+}
+
+/* Borrows the file of the model's body, if its own file was written without it. */
+static enum status find_body(struct initial_weights *weights,
+                             struct daemon_state *context, const struct model_row *row,
+                             struct error *error)
+{
+    struct blob_name name;
+    struct error local = {0};
+    enum status status =
+        model_parts_find_body(&name, &weights->body_seal, context, row, &local);
+    if (status == ST_NOT_FOUND)
+        return ST_OK;
+    if (status != ST_OK)
+        return error_set_at(error, ST_MODEL_CORRUPT, pointer, "%s: %s", row->id.text,
+                            local.text);
+    weights->has_body = true;
+    weights->body_loan.cancel = weights->loan.cancel;
+    return borrow(weights, context, &weights->body_loan, &name, error);
 }
 
 static enum status find_model(struct initial_weights *weights,
@@ -47,7 +67,9 @@ static enum status find_model(struct initial_weights *weights,
     snprintf(parent.id, sizeof parent.id, "%s", row->id.text);
     sha256_render(parent.sha256, row->sha256);
     enum status status = ancestry_of(&weights->ancestry, row->card, &parent, error);
-    return status == ST_OK ? borrow(weights, context, &name, error) : status;
+    if (status == ST_OK)
+        status = borrow(weights, context, &weights->loan, &name, error);
+    return status == ST_OK ? find_body(weights, context, row, error) : status;
 }
 
 static enum status find_file(struct initial_weights *weights,
@@ -64,7 +86,8 @@ static enum status find_file(struct initial_weights *weights,
     snprintf(parent.note, sizeof parent.note, "%s", row->note);
     sha256_render(parent.sha256, row->sha256);
     enum status status = ancestry_of(&weights->ancestry, NULL, &parent, error);
-    return status == ST_OK ? borrow(weights, context, &name, error) : status;
+    return status == ST_OK ? borrow(weights, context, &weights->loan, &name, error)
+                           : status;
 }
 
 static bool is_file(const char *id)
@@ -79,6 +102,18 @@ enum status initial_weights_find(struct initial_weights *weights,
 {
     return is_file(id) ? find_file(weights, context, id, error)
                        : find_model(weights, context, id, error);
+}
+
+const struct weights_source *
+initial_weights_source(const struct initial_weights *weights,
+                       struct weights_source *own, struct weights_source *body)
+{
+    *body = (struct weights_source){.path = weights->body_loan.path,
+                                    .seal = weights->body_seal};
+    *own = (struct weights_source){.path = weights->loan.path,
+                                   .seal = weights->seal,
+                                   .body = weights->has_body ? body : NULL};
+    return own;
 }
 
 enum status initial_weights_sha256(struct daemon_state *context, const char *id,
@@ -101,6 +136,7 @@ void initial_weights_release(struct initial_weights *weights,
                              const struct daemon_state *context)
 {
     blob_give_back(context->blobs, &weights->loan);
+    blob_give_back(context->blobs, &weights->body_loan);
 }
 
 /* Checks whether the principal may begin with the weights. */
@@ -117,6 +153,19 @@ static enum status check_access(struct daemon_state *context,
                        : access_find_model(context, &of_model, id, &model, error);
 }
 
+static enum status check_fit(const struct initial_weights *weights, const char *id,
+                             const struct train_spec *train, struct error *error)
+{
+    struct weights_source own, body;
+    struct error local = {0};
+    enum status status = model_file_check_start(
+        initial_weights_source(weights, &own, &body), train->network, &local);
+    if (status == ST_OK)
+        return ST_OK;
+    return error_set_at(error, status == ST_INVALID ? ST_INVALID : ST_MODEL_CORRUPT,
+                        pointer, "%s: %s", id, local.text);
+}
+
 enum status initial_weights_check(struct daemon_state *context,
                                   const struct principal *principal,
                                   const struct train_spec *train,
@@ -124,18 +173,13 @@ enum status initial_weights_check(struct daemon_state *context,
 {
     const char *id = train->model.start.weights;
     struct initial_weights weights = {.prefetch = prefetch};
-    struct error local = {0};
     if (id[0] == '\0')
         return ST_OK;
     enum status status = check_access(context, principal, id, error);
     if (status == ST_OK)
         status = initial_weights_find(&weights, context, id, error);
-    if (status != ST_OK)
-        return status;
-    status = model_file_check_start(weights.loan.path, train->network, &local);
-    initial_weights_release(&weights, context);
     if (status == ST_OK)
-        return ST_OK;
-    return error_set_at(error, status == ST_INVALID ? ST_INVALID : ST_MODEL_CORRUPT,
-                        pointer, "%s: %s", id, local.text);
+        status = check_fit(&weights, id, train, error);
+    initial_weights_release(&weights, context);
+    return status;
 }

@@ -19,6 +19,10 @@ struct initial_weights {
     /* The prefetch of a request in the write queue; NULL: waits for the file. */
     struct blob_prefetch *prefetch;
     struct file_checksum seal;
+    /* Of the file of the body of a model whose own file was written without it. */
+    struct blob_loan body_loan;
+    struct file_checksum body_seal;
+    bool has_body;
     struct ancestry ancestry; /* the ancestors of a model that begins with them */
 };
 
@@ -34,6 +38,12 @@ struct initial_weights {
 enum status initial_weights_find(struct initial_weights *weights,
                                  struct daemon_state *context, const char *id,
                                  struct error *error);
+/* The weights that were found, in *own, and their body in *body if they have one. Both
+ * borrow from weights. */
+struct weights_source;
+const struct weights_source *
+initial_weights_source(const struct initial_weights *weights,
+                       struct weights_source *own, struct weights_source *body);
 /* Zeroed ones, that were never found, are allowed. */
 void initial_weights_release(struct initial_weights *weights,
                              const struct daemon_state *context);

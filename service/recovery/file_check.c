@@ -1,5 +1,8 @@
 #include "service/recovery/file_check.h"
 
+#include <string.h>
+
+#include "api/views/model_view.h"
 #include "base/file_checksum.h"
 #include "base/id.h"
 #include "base/status.h"
@@ -106,6 +109,25 @@ static enum status check_model_file(struct store *store, const struct blobs *blo
     return check_file_of(&asked, store, blobs, &blob, error);
 }
 
+/* Checks that the file of the model's body is there; check_weights reads it. */
+static enum status check_body(const struct consistency_check *inventory,
+                              const struct model_row *row, struct error *error)
+{
+    struct certificate_base base;
+    char sha256[SHA256_HEX_SIZE] = "";
+    if (!certificate_base(&base, row))
+        return ST_OK;
+    const struct weights_row *file =
+        weight_files_find(inventory->weight_files, base.file);
+    if (file != NULL)
+        sha256_render(sha256, file->sha256);
+    if (strcmp(sha256, base.sha256) == 0)
+        return ST_OK;
+    return error_set(error, ST_CORRUPT,
+                     "table model, row %s: the file of its frozen layers, %s, is %s",
+                     row->id.text, base.file, file == NULL ? "gone" : "another one");
+}
+
 static enum status has_weights(struct store_tx *tx, const char *id, bool *there,
                                struct error *error)
 {
@@ -148,8 +170,12 @@ enum status file_check_run(const struct consistency_check *inventory,
     enum status status = ST_OK;
     for (size_t i = 0; status == ST_OK && i < datasets_count(inventory->datasets); i++)
         status = check_matrix(inventory, store, blobs, i, error);
-    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++)
-        status = check_model_file(store, blobs, models_at(inventory->models, i), error);
+    for (size_t i = 0; status == ST_OK && i < models_count(inventory->models); i++) {
+        const struct model_row *row = models_at(inventory->models, i);
+        status = check_model_file(store, blobs, row, error);
+        if (status == ST_OK)
+            status = check_body(inventory, row, error);
+    }
     struct weight_files *files = inventory->weight_files;
     for (size_t i = 0; status == ST_OK && i < weight_files_count(files); i++)
         status = check_weights(store, blobs, weight_files_at(files, i), error);

@@ -11,6 +11,7 @@
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
 #include "service/jobs/statistics_runs.h"
+#include "service/models/model_parts.h"
 #include "service/models/models.h"
 #include "service/process/daemon_state.h"
 #include "store/blobs/blob.h"
@@ -20,23 +21,23 @@ static enum status load(struct evaluation_run *run, struct daemon_state *context
                         const struct model_row *row, const struct job_request *trained,
                         const struct statistics_run *survey, struct error *error)
 {
-    struct blob_loan loan = {.is_lent = false, .cancel = &survey->stop};
-    const struct blob_name name = blob_of_model(&row->id);
-    const struct file_checksum seal = model_row_seal(row);
+    struct model_parts parts = {.own.cancel = &survey->stop};
     const struct schema *schema =
         &dataset_spec(datasets_find(context->datasets, trained->dataset.text))->schema;
+    enum status status = model_parts_borrow(&parts, context, row, error);
     const struct evaluated_model_setup setup = {
-        .source = {loan.path, &seal, &trained->train.model, schema_shape(schema)},
+        .source = {.path = parts.own.path,
+                   .seal = &parts.seal,
+                   .model = &trained->train.model,
+                   .data = schema_shape(schema),
+                   .body = model_parts_body(&parts)},
         .unit_rows = train_spec_unit_rows(&trained->train),
         .threads = context->config->threads,
         .cancel = &survey->stop};
     column_ranges_rescale(&run->rescaling, &trained->scaling.ranges, schema);
-    enum status status = blob_fetch(context->blobs, &loan, &name, error);
-    if (status == ST_IO)
-        status = ST_INTERNAL; /* the store of its file does not answer */
     if (status == ST_OK)
         status = evaluated_model_open(&run->model, &setup, error);
-    blob_give_back(context->blobs, &loan);
+    model_parts_give_back(&parts, context);
     return status;
 }
 

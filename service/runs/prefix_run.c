@@ -11,7 +11,7 @@ enum status prefix_run_open(struct prefix_run *run, struct daemon_state *context
     const char *id = survey->prefix.start.weights;
     const struct schema *schema =
         &dataset_spec(datasets_find(context->datasets, survey->dataset.text))->schema;
-    struct weights_source file;
+    struct weights_source own, body;
     struct scaled_prefix_setup setup = {.model = &survey->prefix,
                                         .data = schema_shape(schema),
                                         .threads = context->config->threads};
@@ -20,8 +20,7 @@ enum status prefix_run_open(struct prefix_run *run, struct daemon_state *context
         enum status status = initial_weights_find(&run->weights, context, id, error);
         if (status != ST_OK)
             return status;
-        file = (struct weights_source){run->weights.loan.path, run->weights.seal};
-        setup.weights = &file;
+        setup.weights = initial_weights_source(&run->weights, &own, &body);
     }
     enum status status = scaled_prefix_open(&run->layers, &setup, error);
     if (status != ST_OK)

@@ -1,5 +1,6 @@
 #include "service/runs/publication.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_plan.h"
+#include "service/models/model_text.h"
+#include "service/models/weight_files.h"
 #include "service/process/daemon_state.h"
 #include "store/blobs/blob.h"
 #include "store/blobs/blob_name.h"
@@ -24,10 +27,34 @@ static char *noise_text(const struct trained *trained)
     return noise_render(&noise);
 }
 
+static const struct certificate_base *base_of(const struct publication *publication)
+{
+    return publication->base.file[0] != '\0' ? &publication->base : NULL;
+}
+
+/* Fills in the file that has the model's body: the uploaded one that the training started
+ * from. It cannot be deleted while the job runs, nor while the model needs it. */
+static void find_base(struct publication *publication, struct daemon_state *context,
+                      const struct job *job, const struct trainer *trainer)
+{
+    struct certificate_base *base = &publication->base;
+    const char *id = job_plan(job)->request.train.model.start.weights;
+    struct file_id parsed;
+    const struct weights_row *file = file_id_parse(&parsed, id)
+                                         ? weight_files_find(context->weight_files, id)
+                                         : NULL;
+    if (file == NULL || !trainer_has_body(trainer))
+        return;
+    snprintf(base->file, sizeof base->file, "%s", id);
+    sha256_render(base->sha256, file->sha256);
+    snprintf(base->names, sizeof base->names, "%s", trainer_body_names(trainer));
+}
+
 /* Renders the certificate of a finished run: what it was charged, priced again from its
  * mechanism, and the steps that it ran. */
 static char *certify(struct daemon_state *context, const struct job *job,
-                     const struct trained *trained, const struct model_id *id)
+                     const struct trained *trained,
+                     const struct publication *publication)
 {
     const struct job_plan *plan = job_plan(job);
     const struct train_spec *train = &plan->request.train;
@@ -51,7 +78,7 @@ static char *certify(struct daemon_state *context, const struct job *job,
     uint8_t frozen_sha256[SHA256_SIZE];
     size_t frozen = trainer_frozen(trained->trainer, frozen_sha256);
     struct model_view view = {
-        .id = id,
+        .id = &publication->row.id,
         .job = job_id(job),
         .dataset = dataset_spec(dataset),
         .request = &plan->request,
@@ -68,6 +95,7 @@ static char *certify(struct daemon_state *context, const struct job *job,
         .ancestry = trained->ancestry,
         .frozen = frozen,
         .frozen_sha256 = frozen_sha256,
+        .base = base_of(publication),
         .quality = trained->quality,
         .version = EPSILOND_VERSION,
     };
@@ -85,26 +113,16 @@ static enum status save(struct publication *publication, struct daemon_state *co
                         struct error *error)
 {
     char path[BLOB_PATH_SIZE];
-    const struct job_request *request = &job_plan(job)->request;
-    const struct schema *schema =
-        &dataset_spec(datasets_find(context->datasets, request->dataset.text))->schema;
-    char *arch = model_spec_render(&request->train.model);
-    struct schema taken;
-    column_ranges_narrow(&taken, &request->scaling.ranges, schema);
-    char *inputs = inputs_render(&taken);
-    column_ranges_release(&taken, schema);
-    const struct metadata items[] = {
-        {"format", "epsilond/1"},
-        {"arch", arch},
-        {"inputs", inputs},
-        {"certificate", publication->card},
-    };
-    blob_draft_path(context->blobs, path, &publication->draft);
-    const struct metadata_list metadata = {items, sizeof items / sizeof *items};
+    struct model_text text;
     struct file_checksum seal;
-    enum status status = trainer_save(trainer, path, metadata, &seal, error);
-    free(inputs);
-    free(arch);
+    const struct certificate_base *base = base_of(publication);
+    model_text_init(&text, context, &job_plan(job)->request, publication->card, base);
+    blob_draft_path(context->blobs, path, &publication->draft);
+    enum status status =
+        base != NULL
+            ? trainer_save_without_body(trainer, path, text.metadata, &seal, error)
+            : trainer_save(trainer, path, text.metadata, &seal, error);
+    model_text_fini(&text);
     if (status != ST_OK)
         return status;
     memcpy(publication->row.sha256, seal.sha256, sizeof seal.sha256);
@@ -120,7 +138,8 @@ enum status publication_write(struct publication *publication,
     *publication =
         (struct publication){.row = {.id = *job_model_id(job), .job = *job_id(job)}};
     blob_draft_init(&publication->draft, &name);
-    publication->card = certify(context, job, trained, &publication->row.id);
+    find_base(publication, context, job, trained->trainer);
+    publication->card = certify(context, job, trained, publication);
     publication->row.card = publication->card;
     enum status status = save(publication, context, job, trained->trainer, error);
     if (status == ST_OK)

@@ -8,6 +8,7 @@
 #ifndef SERVICE_RUNS_PUBLICATION_H
 #define SERVICE_RUNS_PUBLICATION_H
 
+#include "api/views/model_view.h"
 #include "store/blobs/blob_name.h"
 #include "store/rows/model_rows.h"
 
@@ -26,8 +27,9 @@ struct trained {
 
 struct publication {
     struct model_row row;
-    char *card;              /* row.card, owned */
-    struct blob_draft draft; /* the model's file, until it is published */
+    char *card;                   /* row.card, owned */
+    struct certificate_base base; /* the file of its body; no id: the model is whole */
+    struct blob_draft draft;      /* the model's file, until it is published */
 };
 
 /* Writes the file and fills in publication, which must then be released with

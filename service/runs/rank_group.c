@@ -82,6 +82,10 @@ static char *plan_text(const struct rank_group *company,
         make_absolute(plan.weights.path, setup->weights->path, "");
         plan.weights.seal = setup->weights->seal;
     }
+    if (setup->weights != NULL && setup->weights->body != NULL) {
+        make_absolute(plan.body.path, setup->weights->body->path, "");
+        plan.body.seal = setup->weights->body->seal;
+    }
     char *text = rank_plan_render(&plan);
     rank_plan_fini(&plan);
     return text;

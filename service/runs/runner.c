@@ -65,8 +65,7 @@ static enum status run_open(struct run *run, struct error *error)
     enum status status = run_inputs_open(inputs, run->context, run->job, error);
     if (status != ST_OK)
         return status;
-    const struct weights_source weights = {inputs->weights.loan.path,
-                                           inputs->weights.seal};
+    struct weights_source own, body;
     char folder[BLOB_PATH_SIZE];
     blobs_features_path(run->context->blobs, folder);
     struct trainer_options options = {
@@ -77,7 +76,8 @@ static enum status run_open(struct run *run, struct error *error)
         .cancel = cancel,
         .features = {folder, run->context->feature_cache, request->dataset.text},
         .evaluation_name = request->evaluation.text,
-        .weights = has_weights ? &weights : NULL,
+        .weights =
+            has_weights ? initial_weights_source(&inputs->weights, &own, &body) : NULL,
         .scale = request->standardise.is_asked ? &inputs->standardise.scale : NULL,
     };
     if (train_spec_ranks(run->train) > 1) /* ranks make no features, so neither does the

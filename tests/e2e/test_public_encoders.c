@@ -2,6 +2,7 @@
  * authors gave it, and its model predicts as the public model does. Method: tiny encoders
  * and their outputs in float64, made by transformers, from ../shared/vectors/deep. */
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -181,12 +182,189 @@ static void another_encoders_file_is_refused(void **state)
         "/model/positions");
 }
 
+/* --- models without their body --- */
+
+#define HEAD_ON                                                                        \
+    "{'dataset':'texts','model':" BERT(",'weights':'%s','fresh':'head'") "," PRIVATE
+
+/* A body, and a model whose head was trained on it. */
+struct small {
+    char file[64], model[64];
+};
+
+static struct small make_small(struct client *client)
+{
+    struct small small;
+    upload(client, "bert_no_prefix", small.file);
+    snprintf(small.model, sizeof small.model, "%s",
+             reply_text(train(client, HEAD_ON, small.file), "model"));
+    return small;
+}
+
+static size_t tensors_of(const struct reply *file)
+{
+    uint64_t size = 0;
+    memcpy(&size, file->body, sizeof size);
+    json_auto_t *header = json_loadb(file->body + 8, size, 0, NULL);
+    assert_non_null(header);
+    return json_object_size(header) - 1; /* and the metadata */
+}
+
+static const struct reply *ask(struct client *client, const char *model)
+{
+    char path[128], row[128] = "3";
+    for (int t = 1; t < TOKENS; t++)
+        snprintf(row + strlen(row), sizeof row - strlen(row), ",%d", t % VOCABULARY);
+    snprintf(path, sizeof path, "/v1/models/%s/predict", model);
+    return client_post(client, path, NULL, "{'inputs':[[%s]]}", row);
+}
+
+static char *predicted(struct client *client, const char *model)
+{
+    const struct reply *reply = ask(client, model);
+    assert_status(reply, 200);
+    return strdup(reply->body);
+}
+
+static void a_head_is_published_without_its_body(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    struct small small = make_small(client);
+    const struct reply *card = client_get(client, "/v1/models/%s", small.model);
+    assert_string_equal(reply_text(card, "certificate.base.file"), small.file);
+    assert_string_equal(reply_text(card, "certificate.base.names"), "bert");
+    assert_string_equal(reply_text(card, "certificate.base.sha256"),
+                        reply_text(card, "certificate.ancestors.0.sha256"));
+    assert_true(reply_number(card, "size") < 12000);
+    const struct reply *own =
+        client_get(client, "/v1/models/%s/content?merged=false", small.model);
+    assert_status(own, 200);
+    assert_int_equal(tensors_of(own), 2);
+    assert_non_null(strstr(own->body + 8, "\\\"names\\\":\\\"bert\\\""));
+    const struct reply *whole =
+        client_get(client, "/v1/models/%s/content?merged=true", small.model);
+    assert_status(whole, 200);
+    assert_int_equal(tensors_of(whole), 41);
+    assert_problem(client_get(client, "/v1/models/%s/content?merged=yes", small.model),
+                   400, "invalid_argument");
+    assert_status(client_get(client, "/v1/models/%s/content?format=onnx", small.model),
+                  200);
+}
+
+/* The merged file, uploaded, is a start whose predictions are the same. */
+static void both_files_together_are_the_model(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    struct small small = make_small(client);
+    const struct reply *whole =
+        client_get(client, "/v1/models/%s/content?merged=true", small.model);
+    const struct reply *made = client_send(
+        client, &(struct request){.method = "POST",
+                                  .path = "/v1/files",
+                                  .headers = {"Content-Type: application/octet-stream"},
+                                  .body = whole->body,
+                                  .size = whole->size});
+    assert_status(made, 201);
+    char again[64], chained[64];
+    static const char still[] =
+        "{'dataset':'open','model':" BERT(",'weights':'%s'") "," STILL;
+    snprintf(again, sizeof again, "%s",
+             reply_text(train(client, still, reply_text(made, "id")), "model"));
+    snprintf(chained, sizeof chained, "%s",
+             reply_text(train(client, still, small.model), "model"));
+    char *first = predicted(client, small.model), *second = predicted(client, again),
+         *third = predicted(client, chained);
+    assert_string_equal(first, second);
+    assert_string_equal(first, third);
+    free(first);
+    free(second);
+    free(third);
+    /* A model that started from another model is whole. */
+    assert_int_equal(tensors_of(client_get(client, "/v1/models/%s/content", chained)),
+                     41);
+}
+
+static void a_body_stays_while_a_model_needs_it(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    struct small small = make_small(client);
+    char path[128], model[128];
+    snprintf(path, sizeof path, "/v1/files/%s", small.file);
+    snprintf(model, sizeof model, "/v1/models/%s", small.model);
+    char *before = predicted(client, small.model);
+    assert_problem(client_delete(client, path), 409, "file_in_use");
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+    daemon_stop(&stage->daemon, SIGTERM);
+    daemon_start(&stage->daemon, (const char *const[]){NULL});
+    assert_problem(client_delete(client, path), 409, "file_in_use");
+    char *after = predicted(client, small.model);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    assert_status(client_delete(client, model), 204);
+    assert_status(client_delete(client, path), 204);
+}
+
+/* Its own file is not damaged. */
+static void a_model_whose_body_is_damaged_answers_nothing(void **state)
+{
+    struct stage *stage = *state;
+    struct client *client = &stage->client;
+    struct small small = make_small(client);
+    static const char *const forms[] = {"merged=true", "format=onnx"};
+    char path[256], aside[300];
+    snprintf(path, sizeof path, "%s/weights/%s.safetensors", stage->daemon.data_dir,
+             small.file);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    assert_int_equal(rename(path, aside), 0);
+    assert_problem(ask(client, small.model), 500, "model_corrupt");
+    for (size_t k = 0; k < 2; k++)
+        assert_problem(
+            client_get(client, "/v1/models/%s/content?%s", small.model, forms[k]), 500,
+            "model_corrupt");
+    assert_status(client_get(client, "/v1/models/%s/content", small.model), 200);
+    assert_true(daemon_verify(&stage->daemon) != 0);
+    snprintf(path, sizeof path, "%s/weights/%s.safetensors", stage->daemon.data_dir,
+             small.file);
+    assert_int_equal(rename(aside, path), 0);
+    char *answer = predicted(client, small.model);
+    free(answer);
+    assert_int_equal(daemon_verify(&stage->daemon), 0);
+}
+
+static void a_body_stays_while_a_job_may_need_it(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    char file[64], path[128];
+    upload(client, "bert_no_prefix", file);
+    snprintf(path, sizeof path, "/v1/files/%s", file);
+    const char *job =
+        submit(client,
+               "{'dataset':'texts','model':" BERT(
+                   ",'weights':'%s','fresh':'head'") ","
+                                                     "'algorithm':{'name':'dpsgd'},'"
+                                                     "batch_size':50,"
+                                                     "'steps':400000,'privacy':{'noise_"
+                                                     "multiplier':2000}}",
+               file);
+    assert_problem(client_delete(client, path), 409, "file_in_use");
+    cancel(client, job);
+    await_end(client, job);
+    assert_status(client_delete(client, path), 204);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_public_file_needs_no_other_names),
         cmocka_unit_test(an_encoder_without_a_classifier_gets_a_fresh_one),
         cmocka_unit_test(another_encoders_file_is_refused),
+        cmocka_unit_test(a_head_is_published_without_its_body),
+        cmocka_unit_test(both_files_together_are_the_model),
+        cmocka_unit_test(a_body_stays_while_a_model_needs_it),
+        cmocka_unit_test(a_model_whose_body_is_damaged_answers_nothing),
+        cmocka_unit_test(a_body_stays_while_a_job_may_need_it),
     };
     return cmocka_run_group_tests(tests, begin, stage_end);
 }

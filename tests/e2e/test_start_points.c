@@ -47,11 +47,12 @@ static int end(void **state)
     return 0;
 }
 
-/* Returns the bytes of a tensor in a model's file. */
+/* Returns the bytes of a tensor in a model's whole file. */
 static const char *tensor(struct client *client, const char *model, const char *name,
                           size_t *size)
 {
-    const struct reply *file = client_get(client, "/v1/models/%s/content", model);
+    const struct reply *file =
+        client_get(client, "/v1/models/%s/content?merged=true", model);
     assert_status(file, 200);
     uint64_t header = 0;
     for (int i = 7; i >= 0; i--)

@@ -20,6 +20,7 @@ static void a_plan_reads_back(void **state)
                              .threads = 8,
                              .patience_s = 120,
                              .matrix = {"/data/a b.matrix", {{1, 2, 255}, 1 << 20}},
+                             .body = {"/data/weights/b", {{3, 4}, 1 << 10}},
                              .model = "/data/scratch/m"},
                      read;
     char *text = rank_plan_render(&plan);
@@ -35,6 +36,9 @@ static void a_plan_reads_back(void **state)
     assert_memory_equal(read.matrix.seal.sha256, plan.matrix.seal.sha256, SHA256_SIZE);
     assert_int_equal(read.matrix.seal.size, 1 << 20);
     assert_string_equal(read.weights.path, "");
+    assert_string_equal(read.body.path, plan.body.path);
+    assert_memory_equal(read.body.seal.sha256, plan.body.seal.sha256, SHA256_SIZE);
+    assert_int_equal(read.body.seal.size, 1 << 10);
     assert_string_equal(read.model, plan.model);
     rank_plan_fini(&read);
     for (size_t size = 0; size < strlen(text); size++)

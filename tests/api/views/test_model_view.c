@@ -153,6 +153,34 @@ static void the_exact_profile_has_no_order(void **state)
     free(text);
 }
 
+/* The note of an ancestor is no member, whatever it says. */
+static void the_file_of_the_body_reads_back(void **state)
+{
+    (void)state;
+    struct ancestry ancestry = {.count = 1};
+    struct certificate_base base = {.file = "fil_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                                    .sha256 = "ab12",
+                                    .names = "bert"},
+                            read = {.file = ""};
+    struct model_view view = published(NULL);
+    struct model_row row = {0};
+    snprintf(ancestry.items[0].note, sizeof ancestry.items[0].note,
+             "\",\"base\":{\"file\":\"fil_x\",\"sha256\":\"\",\"names\":\"\"}");
+    view.ancestry = &ancestry;
+    char *without = certificate_render(&view);
+    row.card = without;
+    assert_false(certificate_base(&read, &row));
+    view.base = &base;
+    char *with = certificate_render(&view), *text = certificate_base_render(&base);
+    row.card = with;
+    assert_true(certificate_base(&read, &row));
+    assert_memory_equal(&read, &base, sizeof base);
+    assert_non_null(strstr(with, text));
+    free(with);
+    free(without);
+    free(text);
+}
+
 static void inputs_read_back_and_carry_no_name(void **state)
 {
     (void)state;
@@ -312,6 +340,7 @@ int main(void)
         cmocka_unit_test(a_certificate_says_what_was_promised_and_why),
         cmocka_unit_test(without_a_reservation_nothing_is_guaranteed),
         cmocka_unit_test(the_exact_profile_has_no_order),
+        cmocka_unit_test(the_file_of_the_body_reads_back),
         cmocka_unit_test(inputs_read_back_and_carry_no_name),
         cmocka_unit_test(what_a_new_algorithm_releases_is_shown_by_its_name),
         cmocka_unit_test(a_model_is_its_row),

@@ -52,6 +52,7 @@ static const struct {
     {"dataset_busy", 409},
     {"dataset_immutable", 409},
     {"dataset_in_use", 409},
+    {"file_in_use", 409},
     {"dataset_private", 409},
     {"grant_pending", 409},
     {"grant_decided", 409},

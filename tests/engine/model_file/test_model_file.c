@@ -107,7 +107,8 @@ static void start_is(const char *path, const struct network *network,
 {
     struct error error = {0};
     enum status expected = refused_for == NULL ? ST_OK : ST_INVALID;
-    assert_int_equal(model_file_check_start(path, network, &error), expected);
+    const struct weights_source weights = {.path = path};
+    assert_int_equal(model_file_check_start(&weights, network, &error), expected);
     if (refused_for == NULL)
         return;
     assert_string_equal(error.pointer, "/model/weights");
@@ -146,7 +147,8 @@ static void a_training_begins_with_its_own_tensors_alone(void **state)
     start_is(path, fresh, NULL); /* its head has five classes */
     write_model(path, unbiased, 1, theta);
     start_is(path, network, "0.bias");
-    assert_int_equal(model_file_check_start("/nonexistent", network, NULL), ST_IO);
+    const struct weights_source absent = {.path = "/nonexistent"};
+    assert_int_equal(model_file_check_start(&absent, network, NULL), ST_IO);
     unlink(path);
     network_destroy(network);
     network_destroy(wider);

@@ -182,7 +182,8 @@ static void check(const struct network *network, const struct change *change)
     assert_int_equal(safetensors_write(path, &file, &seal, &error), ST_OK);
     if (change->whole != NULL)
         make_whole(path, change->whole);
-    enum status status = model_file_check_start(path, network, &error);
+    const struct weights_source weights = {.path = path};
+    enum status status = model_file_check_start(&weights, network, &error);
     if (change->refused != NULL) {
         assert_int_equal(status, ST_INVALID);
         assert_string_equal(error.pointer, "/model/weights");
@@ -237,6 +238,71 @@ static void what_a_model_has_no_use_for_is_ignored(void **state)
     network_destroy(network);
 }
 
+/* --- a file without the body --- */
+
+enum { FLOATS = 1024 };
+
+/* Values of every tensor of the network: those of the body, and those of the rest. */
+static void fill(float *values, const struct network *network, float body, float rest)
+{
+    for (size_t i = 0; i < network_floats(network); i++)
+        values[i] = (float)i + (i < network_parameters(network) ? rest : body);
+}
+
+static void write_content(const char *path, struct content *content,
+                          struct file_checksum *seal)
+{
+    const struct safetensors_content file = {.tensors = content->tensors,
+                                             .tensor_count = content->count,
+                                             .parameters = content->values};
+    assert_int_equal(safetensors_write(path, &file, seal, NULL), ST_OK);
+}
+
+/* The rest has the values of its own file, even if the body's file has such tensors; the
+ * body those of the other one, under other names. */
+static void a_model_is_its_file_and_that_of_its_body(void **state)
+{
+    char own[64], other[64];
+    float values[FLOATS], read[FLOATS] = {0}, started[FLOATS] = {0};
+    struct content content;
+    struct file_checksum seal;
+    struct error error = {0};
+    struct network *network = network_of(PRESET_BERT, false);
+    struct weights_source body = {.path = other};
+    (void)state;
+    snprintf(own, sizeof own, "/tmp/test_own.%ld", (long)getpid());
+    snprintf(other, sizeof other, "/tmp/test_body.%ld", (long)getpid());
+    assert_true(model_file_has_body(network));
+    fill(values, network, 0, 0.5F);
+    const struct model_content model = {.network = network, .parameters = values};
+    assert_int_equal(model_file_write_without_body(own, &model, &seal, NULL), ST_OK);
+    content_of(&content, network);
+    rename_tensor(&content, NORM, "embeddings.LayerNorm.gamma");
+    write_content(other, &content, &body.seal);
+
+    if (model_file_read_on(own, &seal, &body, network, read, &error) != ST_OK)
+        fail_msg("%s", error.text);
+    assert_memory_equal(read, values, network_floats(network) * sizeof *values);
+    const struct weights_source weights = {.path = own, .seal = seal, .body = &body};
+    assert_int_equal(model_file_check_start(&weights, network, &error), ST_OK);
+    assert_int_equal(model_file_read_start(&weights, network, started, &error), ST_OK);
+    assert_memory_equal(started, values, network_floats(network) * sizeof *values);
+
+    /* Its own file is not the model, and the body's is none without it. */
+    assert_int_equal(model_file_read(own, &seal, network, read, NULL), ST_CORRUPT);
+    assert_int_equal(model_file_read_on(other, NULL, &body, network, read, NULL),
+                     ST_CORRUPT);
+    body.seal.sha256[0] ^= 1;
+    assert_int_equal(model_file_read_on(own, &seal, &body, network, read, NULL),
+                     ST_CORRUPT);
+    assert_int_equal(model_file_read_start(&weights, network, started, NULL),
+                     ST_CORRUPT);
+    unlink(other);
+    assert_int_equal(model_file_read_on(own, &seal, &body, network, read, NULL), ST_IO);
+    unlink(own);
+    network_destroy(network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +310,7 @@ int main(void)
         cmocka_unit_test(other_models_have_their_own_names),
         cmocka_unit_test(a_file_is_taken_or_its_tensor_is_named),
         cmocka_unit_test(what_a_model_has_no_use_for_is_ignored),
+        cmocka_unit_test(a_model_is_its_file_and_that_of_its_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

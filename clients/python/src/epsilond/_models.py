@@ -140,8 +140,10 @@ class Model:
             raise
 
     def file(self) -> ModelFile:
-        """The model's file. It is fetched once, and its SHA-256 is checked."""
-        if self._file is None:
+        """The model's file, with the frozen layers. It is fetched once, and its SHA-256 is checked."""
+        if self._file is None and "base" in self.data["certificate"]:
+            self._file = ModelFile(self._made({"merged": "true"}))
+        elif self._file is None:
             content = self._transport.call("GET", f"/v1/models/{segment(self.id)}/content").body
             if hashlib.sha256(content).hexdigest() != self.data["sha256"]:
                 raise ModelFileError(f"fetch {self.id} again: what came is not the file that was published")
@@ -171,8 +173,12 @@ class Model:
     def onnx(self) -> bytes:
         """The whole prediction as an ONNX file, from rows in the dataset's own units to the answers of
         predict(). Write it to disk, or pass it to ``onnxruntime.InferenceSession``."""
+        return self._made({"format": "onnx"})
+
+    def _made(self, query: dict[str, str]) -> bytes:
+        """A file that is made for the answer, checked by the digest that comes with it."""
         path = f"/v1/models/{segment(self.id)}/content"
-        answer = self._transport.call("GET", path, query={"format": "onnx"})
+        answer = self._transport.call("GET", path, query=query)
         given = answer.headers.get("Content-Digest", "")
         digest = base64.b64encode(hashlib.sha256(answer.body).digest()).decode()
         if given != f"sha-256=:{digest}:":

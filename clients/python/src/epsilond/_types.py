@@ -2242,6 +2242,15 @@ class CertificateFrozen(TypedDict):
     sha256: Digest
 
 
+class CertificateBase(TypedDict):
+    """Present for a model that was published without its frozen layers: the uploaded file that has
+    them, and the names by which they are found there."""
+
+    file: FileId
+    sha256: Digest
+    names: str
+
+
 class CertificateGuarantee(TypedDict):
     """The guarantee of this model on its own; null if nothing was reserved, on public data."""
 
@@ -2337,6 +2346,7 @@ class Certificate(TypedDict):
     standardise: NotRequired[Standardise]
     ancestors: NotRequired[list[CertificateAncestorsItem]]
     frozen: NotRequired[CertificateFrozen]
+    base: NotRequired[CertificateBase]
     guarantee: CertificateGuarantee | None
     quality: NotRequired[Quality]
     dataset_guarantee: NotRequired[CertificateDatasetGuarantee | None]
@@ -2769,13 +2779,13 @@ ProblemCode = Literal[
     "precondition_required", "body_too_large", "uri_too_long", "head_too_large",
     "unsupported_media_type", "expectation_failed", "range_not_satisfiable", "budget_exhausted",
     "budget_held", "grant_pending", "grant_decided", "already_exists", "conflict",
-    "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use", "dataset_private",
-    "dataset_public", "dataset_frozen", "dataset_not_frozen", "dataset_unavailable",
-    "dataset_order", "charge_ended", "block_granted", "block_out_of_order", "duplicate_content",
-    "upload_busy", "upload_offset", "upload_length", "webhook_limit", "job_terminal", "job_active",
-    "job_has_model", "idempotency_key_reused", "import_failed", "no_answer", "internal",
-    "model_corrupt", "dataset_corrupt", "queue_full", "disk_full", "draining", "cancelled",
-    "no_memory", "ledger_unavailable"
+    "dataset_not_ready", "dataset_busy", "dataset_immutable", "dataset_in_use", "file_in_use",
+    "dataset_private", "dataset_public", "dataset_frozen", "dataset_not_frozen",
+    "dataset_unavailable", "dataset_order", "charge_ended", "block_granted", "block_out_of_order",
+    "duplicate_content", "upload_busy", "upload_offset", "upload_length", "webhook_limit",
+    "job_terminal", "job_active", "job_has_model", "idempotency_key_reused", "import_failed",
+    "no_answer", "internal", "model_corrupt", "dataset_corrupt", "queue_full", "disk_full",
+    "draining", "cancelled", "no_memory", "ledger_unavailable"
 ]
 FaultCode = Literal[
     "malformed", "unknown", "repeated", "missing", "wrong_type", "out_of_range", "invalid"
