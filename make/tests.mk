@@ -12,7 +12,7 @@ e2e      := $(long) $(filter-out $(long),$(call programs,tests/e2e/test_*.c))
 # CI runs each of these programs under one sanitizer: under the thread sanitizer those in which many
 # clients, jobs or daemons act at the same time, under the address sanitizer all others.
 crowded  := charges closed_accounts connections daemon_logins daemon_pages daemons deleted_in_use deletes equal_times \
-            event_crowds events grants idempotency jobs last_budget lists logins lost_daemons main_job metrics models \
+            event_crowds events grants idempotency jobs last_budget lists logins lost_daemons metrics models \
             object_store pending_grants polls predictions random_kills ranks recovery regrants reserved server_store \
             statistics sweep_ends sweeps time webhooks what_fits
 crowded  := $(call programs,$(crowded:%=tests/e2e/test_%.c))
@@ -51,7 +51,8 @@ patient.asan := accountant/ledger/ledger_accounts accountant/ledger/ledger_kill 
             engine/dp/algorithms/value_clip_toys engine/dp/person_sums engine/nn/layers/gradients \
             engine/trainer_ranks service/commands/store_migration
 patient.tsan := engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/diff2 \
-            engine/dp/algorithms/diff2_noise engine/dp/algorithms/quantile_clip engine/dp/algorithms/ways_reach \
+            engine/dp/algorithms/diff2_noise engine/dp/algorithms/quantile_clip engine/dp/algorithms/ways_batches \
+            engine/dp/algorithms/ways_reach \
             engine/nn/layers/scatter engine/onnx_export
 patient  := $(if $(ONLY)$(EVERY),,$(patient.$(MODE)))
 tests    := $(filter-out $(foreach test,$(patient),$(BUILD)/tests/$(dir $(test))test_$(notdir $(test))),$(tests))
