@@ -59,15 +59,18 @@ static inline void fuzz_check(const struct schema *schema, const char *path)
     matrix_close(&matrix);
 }
 
-static inline void fuzz_import(const struct schema *schema,
-                               const struct import_files *files)
+static inline void fuzz_import_as(const struct schema *schema,
+                                  const struct import_files *files, bool takes_any)
 {
     struct import_result result;
     struct import_failure failure = {0};
     char path[64];
     snprintf(path, sizeof path, "/tmp/fuzz-import-%d", (int)getpid());
-    const struct import import = {
-        .schema = schema, .files = *files, .limits = {FUZZ_LIMIT}, .path = path};
+    const struct import import = {.schema = schema,
+                                  .files = *files,
+                                  .limits = {FUZZ_LIMIT},
+                                  .path = path,
+                                  .takes_any = takes_any};
     enum status status = import_run(&import, &result, &failure);
     if (status == ST_OK) {
         fuzz_check(schema, path);
@@ -77,6 +80,16 @@ static inline void fuzz_import(const struct schema *schema,
         CHECK(access(path, F_OK) != 0);
     }
     unlink(path);
+}
+
+/* Imports the files as an upload, and as fetched files if the declaration allows it. */
+static inline void fuzz_import(const struct schema *schema,
+                               const struct import_files *files)
+{
+    size_t column;
+    fuzz_import_as(schema, files, false);
+    if (schema_unit(schema) == PRIVACY_UNIT_RECORD && schema_takes_any(schema, &column))
+        fuzz_import_as(schema, files, true);
 }
 
 /* The fuzzer's bytes as several files, one after the other: each file except the last
