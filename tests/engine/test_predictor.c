@@ -191,7 +191,8 @@ static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
     (void)state;
     scratch_path(path);
     const struct file_checksum seal = publish(path, &model, LOSS_SQUARED, 1);
-    struct predictor_source source = {path, &seal, &model, {FEATURES, 0}};
+    struct predictor_source source = {
+        .path = path, .seal = &seal, .model = &model, .data = {FEATURES, 0}};
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     predictor_close(predictor);
     predictor = NULL;

@@ -40,7 +40,7 @@ static void run_from(struct world *world, const struct saved *from, uint64_t ste
 {
     struct weights_source source = {0};
     if (from != NULL)
-        source = (struct weights_source){from->path, from->seal};
+        source = (struct weights_source){.path = from->path, .seal = from->seal};
     struct trainer_options options = options_of(world, 2);
     options.weights = from != NULL ? &source : NULL;
     struct trainer *trainer = trainer_of(&options);
@@ -162,7 +162,7 @@ static void weights_that_are_not_what_they_were_are_refused(void **state)
     static struct saved first;
     struct world *world = world_create("dpsgd");
     run_from(world, NULL, 1, &first);
-    struct weights_source source = {first.path, first.seal};
+    struct weights_source source = {.path = first.path, .seal = first.seal};
     struct trainer_options options = options_of(world, 1);
     struct trainer *trainer;
     struct error error = {0};

@@ -57,8 +57,10 @@ static int end(void **state)
 static enum status take(struct scene *scene, struct model_cache *loaded, size_t model,
                         struct predictor **predictor)
 {
-    const struct predictor_source source = {
-        scene->path, &scene->seal, &scene->model, {FEATURES, 0}};
+    const struct predictor_source source = {.path = scene->path,
+                                            .seal = &scene->seal,
+                                            .model = &scene->model,
+                                            .data = {FEATURES, 0}};
     return model_cache_take(loaded, &scene->ids[model], &source, predictor, NULL);
 }
 
@@ -126,8 +128,10 @@ static void the_one_used_longest_ago_goes_first(void **state)
 {
     struct scene *scene = *state;
     struct predictor *predictor = NULL;
-    const struct predictor_source source = {
-        scene->path, &scene->seal, &scene->model, {FEATURES, 0}};
+    const struct predictor_source source = {.path = scene->path,
+                                            .seal = &scene->seal,
+                                            .model = &scene->model,
+                                            .data = {FEATURES, 0}};
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     struct model_cache *loaded = model_cache_create(3 * predictor_size(predictor) + 1);
     for (size_t i = 0; i < 3; i++)
