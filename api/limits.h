@@ -35,6 +35,8 @@ enum {
     LIMIT_TAG_KEY = 63,          /* characters, which are bytes */
     LIMIT_TAG_VALUE = 100,       /* characters */
     LIMIT_SEARCH = 100,          /* characters of ?q= */
+    LIMIT_TOKENS = 1024,         /* ids of a row of text */
+    LIMIT_TEXT_CELL = 1 << 20,   /* bytes of a text in a row to predict */
     LIMIT_CLASSES = 65536,
     LIMIT_FEATURES = 1 << 20,
     LIMIT_COLUMNS = 65536,
@@ -109,6 +111,7 @@ enum {
  * it checks the file. */
 #define LIMIT_FILE_NOTE            200 /* bytes of a note on uploaded weights */
 #define LIMIT_FILE_SIZE            (UINT64_C(2) << 30)
+#define LIMIT_TOKENIZER_SIZE       (UINT64_C(1) << 24) /* bytes, of a tokenizer's file */
 #define LIMIT_NAME_PATTERNS        64     /* patterns of trained or fresh layers */
 #define LIMIT_TENSOR_NAME          127    /* bytes of one */
 #define LIMIT_ANCESTORS            64     /* ancestors of a model's weights */

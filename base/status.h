@@ -77,7 +77,7 @@ struct faults;
     X(DATASET_IMMUTABLE, "dataset_immutable", "register another dataset")              \
     X(DATASET_IN_USE, "dataset_in_use", "retry when its jobs have ended")              \
     X(FILE_IN_USE, "file_in_use",                                                      \
-      "delete the models that need it, or wait for the jobs")                          \
+      "delete the datasets and models that need it, or wait for the jobs")             \
     X(DATASET_PRIVATE, "dataset_private", "name a dataset declared public")            \
     X(DATASET_PUBLIC, "dataset_public", "public data has no budget and no ledger")     \
     X(DATASET_FROZEN, "dataset_frozen", "its owner must grant a new epoch")            \

@@ -414,6 +414,22 @@ static const char *in_columns(struct onnx_graph *graph, const struct schema *sch
     return all;
 }
 
+/* ---- texts ---- */
+
+/* Adds the inputs that tokenizers give. Ids where the mask is 0 become -1, as the
+ * network has them behind the end. */
+static const char *in_tokens(struct onnx_graph *graph, const struct schema *schema)
+{
+    const size_t length = schema_features(schema);
+    const float end = -1;
+    const char *ids = onnx_graph_input(graph, "input_ids", ONNX_INT64, length);
+    const char *mask = onnx_graph_input(graph, "attention_mask", ONNX_INT64, length);
+    mask = onnx_cast(graph, mask, ONNX_BOOL);
+    ids = onnx_cast(graph, ids, ONNX_FLOAT);
+    return onnx_node(graph, "Where",
+                     (struct onnx_inputs){{mask, ids, onnx_floats(graph, &end, 0)}});
+}
+
 void onnx_signature_inputs(struct onnx_graph *graph, const struct schema *schema)
 {
     const char *features = NULL;
@@ -421,7 +437,10 @@ void onnx_signature_inputs(struct onnx_graph *graph, const struct schema *schema
     switch (schema->reader->form) {
     case FORM_SHAPED: features = shaped(graph, schema); break;
     case FORM_INDEXED: features = indexed(graph, schema); break;
-    case FORM_COLUMNS: features = in_columns(graph, schema); break;
+    case FORM_COLUMNS:
+        features = schema_text(schema) != NULL ? in_tokens(graph, schema)
+                                               : in_columns(graph, schema);
+        break;
     }
     onnx_give(graph, 0, features, onnx_vector);
 }

@@ -15,6 +15,8 @@
  *                                                    of the default if it is missing, or
  *                                                    the number of buckets if missing
  *                                                    cells are a category
+ *   texts     input_ids       int64  length          ids of the tokens, as tokenizers
+ *             attention_mask  int64  length          give them; 0 behind the end
  *
  *   task            output, (batch, ...)
  *   classification  probabilities  float   classes

@@ -178,7 +178,7 @@
       .path = "/v1/evaluations/{id}", .types = TYPE_JSON)                              \
     X(file_create, ON_WRITE_QUEUE, DATASETS_ADMIN, .method = "POST",                   \
       .path = "/v1/files",                                                             \
-      .query = "note", .act = "file.create", .body = BODY_FILE, .types = TYPE_JSON)    \
+      .query = "kind note", .act = "file.create", .body = BODY_FILE, .types = TYPE_JSON)    \
     X(file_list, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/files",     \
       .query = QUERY_PAGE, .types = TYPE_JSON)                                         \
     X(file_get, AT_ONCE, CERTIFICATES_READ, .method = "GET", .path = "/v1/files/{id}", \

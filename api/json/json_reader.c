@@ -390,13 +390,18 @@ bool json_read_flag(struct json_node node)
            json_is_true(node.value);
 }
 
-const char *json_read_text(struct json_node node)
+const char *json_read_long_text(struct json_node node, size_t size_max)
 {
     if (!expect(node, json_is_string(node.value), "a string"))
         return "";
-    if (json_string_length(node.value) > LIMIT_TEXT) {
-        refuse_as(node, FAULT_OUT_OF_RANGE, "must be at most %d bytes", LIMIT_TEXT);
+    if (json_string_length(node.value) > size_max) {
+        refuse_as(node, FAULT_OUT_OF_RANGE, "must be at most %zu bytes", size_max);
         return "";
     }
     return json_string_value(node.value);
+}
+
+const char *json_read_text(struct json_node node)
+{
+    return json_read_long_text(node, LIMIT_TEXT);
 }

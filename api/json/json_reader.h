@@ -103,5 +103,7 @@ bool json_read_flag(struct json_node node);
 
 /* Reads a string, which must have at most LIMIT_TEXT bytes. */
 const char *json_read_text(struct json_node node);
+/* The same, with at most this many bytes. */
+const char *json_read_long_text(struct json_node node, size_t size_max);
 
 #endif

@@ -8,6 +8,7 @@
 #include "api/json/json_word.h"
 #include "api/limits.h"
 #include "api/requests/schema_value.h"
+#include "api/requests/tokenizer_text.h"
 #include "base/check.h"
 #include "engine/data/calendar.h"
 #include "engine/data/cell_text.h"
@@ -275,6 +276,16 @@ static void read_hashed(struct column *column, const struct json_node *object)
         column->fallback = duplicate(read_cell_text(fallback));
 }
 
+/* A refused column has no text, and is dropped with its schema. */
+static void read_text(struct column *column, const struct json_node *object)
+{
+    struct text_column read = {0};
+    if (!tokenizer_text_read(&read, object))
+        return;
+    column->text = schema_value_allocate(1, sizeof *column->text);
+    *column->text = read;
+}
+
 static void read_nothing(struct column *column, const struct json_node *object)
 {
     (void)column;
@@ -345,6 +356,11 @@ static void write_hashed(struct json_writer *writer, const struct column *column
     write_text_default(writer, column);
 }
 
+static void write_text(struct json_writer *writer, const struct column *column)
+{
+    tokenizer_text_write(writer, column->text);
+}
+
 static void write_nothing(struct json_writer *writer, const struct column *column)
 {
     (void)writer;
@@ -352,10 +368,10 @@ static void write_nothing(struct json_writer *writer, const struct column *colum
 }
 
 /* The members that only some kinds have. */
-enum { MEMBERS_MAX = 9 };
-static const char *const members[MEMBERS_MAX] = {"range",   "values",     "default",
-                                                 "missing", "if_missing", "format",
-                                                 "parts",   "other",      "buckets"};
+enum { MEMBERS_MAX = 11 };
+static const char *const members[MEMBERS_MAX] = {
+    "range", "values", "default", "missing", "if_missing", "format",
+    "parts", "other",  "buckets", "length",  "tokenizer"};
 
 /* The members of a kind, how they are read and written, and why it has no others. */
 struct syntax {
@@ -394,6 +410,11 @@ static const struct syntax syntaxes[COLUMN_KIND_COUNT] = {
                        "a hashed column has buckets",
                        read_hashed,
                        write_hashed},
+    [COLUMN_TEXT] = {{"length", "tokenizer"},
+                     "a text has a tokenizer and a length; an empty cell is a text "
+                     "without a word",
+                     read_text,
+                     write_text},
 };
 
 /* The label's members depend on the task. */
@@ -435,10 +456,10 @@ static bool read_kind(enum column_kind *kind, struct json_node node)
 void column_text_read(struct column *column, struct json_node node, enum task task,
                       const struct missing_texts *missing)
 {
-    json_read_object(
-        node, (const char *const[]){"name", "kind", "range", "values", "default",
-                                    "missing", "if_missing", "other", "buckets", "seed",
-                                    "text_bytes", "format", "parts", NULL});
+    json_read_object(node, (const char *const[]){
+                               "name", "kind", "range", "values", "default", "missing",
+                               "if_missing", "other", "buckets", "seed", "text_bytes",
+                               "format", "parts", "length", "tokenizer", NULL});
     column->name = duplicate(read_cell_text(json_member(&node, "name")));
     if (!read_kind(&column->kind, json_member(&node, "kind")))
         return;

@@ -7,10 +7,11 @@
  *   date         "format":text, "range":[date,date], "parts"?:[quarter|month|weekday]
  *   categorical  "values":[texts], "other"?:flag
  *   hashed       "buckets":count, "seed"?:count
+ *   text         "length":count, "tokenizer":{...} (tokenizer_text.h)
  *   label        "values" if the task is classification, else "range"
  *   ignored, privacy_id
  *
- * All but the last two may have "default" and "missing":[texts], and all kinds that make
+ * All but texts and the last two may have "default" and "missing":[texts], and all kinds that make
  * features "if_missing": "default", "indicator" (numbers) or "category" (words). Dates
  * in JSON are YYYY-MM-DD, whatever the column's format.
  */

@@ -6,11 +6,26 @@
 #include "api/requests/column_text.h"
 #include "api/requests/schema_value.h"
 
+/* Refuses other columns that make features next to a text. */
+static void check_text(const struct schema *schema, struct json_node columns)
+{
+    const struct column *text = schema_text(schema);
+    for (size_t i = 0; text != NULL && i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        if (column != text && schema_is_feature(column))
+            json_refuse(json_element(&columns, i),
+                        "must be ignored: the column \"%.60s\" of kind text is the "
+                        "whole input of a model",
+                        text->name);
+    }
+}
+
 /* Checks that there are exactly one label, at most one column of ids, at least one
  * feature, and no more features than the limit. */
 static void check_columns(const struct schema *schema, struct json_node columns)
 {
     uint64_t features = 0, labels = 0, ids = 0;
+    check_text(schema, columns);
     for (size_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         labels += column->kind == COLUMN_LABEL;

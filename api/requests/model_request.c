@@ -11,7 +11,9 @@
 #include "api/requests/start_request.h"
 #include "engine/nn/layers/text_encoder.h"
 #include "engine/nn/layers/preset.h"
+#include "engine/data/text_column.h"
 #include "engine/nn/layers/registry.h"
+#include "engine/nn/layers/sequence.h"
 
 _Static_assert((int)LIMIT_LAYERS == (int)MODEL_LAYERS_MAX,
                "the contract and the engine agree");
@@ -303,7 +305,8 @@ static void take_input(struct model_spec *model, const struct schema *schema)
 /* Returns whether the records are ids of tokens, which are stored as they are. */
 static bool holds_ids(const struct schema *schema)
 {
-    return schema->shape_count == 1 && schema->scale == 1;
+    return schema_text(schema) != NULL ||
+           (schema->shape_count == 1 && schema->scale == 1);
 }
 
 /* Checks whether the records are texts for the model, if it reads texts. */
@@ -314,8 +317,9 @@ static enum status check_texts(const struct model_spec *model,
         return ST_OK;
     if (!holds_ids(schema))
         return error_set_at(error, ST_INVALID, "/model/preset",
-                            "%s reads texts: a record must be a list of ids, of the "
-                            "shape [tokens] and the scale 1",
+                            "%s reads texts: the dataset must have a column of kind "
+                            "text, or records that are lists of ids, of the shape "
+                            "[tokens] and the scale 1",
                             preset_names[model->preset]);
     if (!preset_is_text_encoder(model->preset))
         return ST_OK;
@@ -334,7 +338,9 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
     take_input(model, schema);
     if (model->preset != PRESET_NONE)
         preset_expand(model, model_spec_outputs(model, schema->classes));
-    return ST_OK;
+    const struct column *text = schema_text(schema);
+    return text != NULL ? sequence_check_model(model, text->text->vocabulary, error)
+                        : ST_OK;
 }
 
 char *model_spec_render(const struct model_spec *model)

@@ -42,8 +42,9 @@ void model_request_write(struct json_writer *writer, const char *name,
  * softmax cross-entropy), takes the input from the schema if a layer needs an image and
  * none was named, and expands a preset. Whether the layers fit the data is checked when
  * the model is compiled.
- *   ST_INVALID  the loss does not suit the task; or the model reads texts, and the
- *               records are none, or longer than its positions */
+ *   ST_INVALID  the loss does not suit the task; the model reads texts, and the records
+ *               are none, or longer than its positions; or they are texts, and the model
+ *               does not begin with an embedding of the tokenizer's tokens */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 

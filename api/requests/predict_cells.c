@@ -14,6 +14,7 @@
 
 #include "api/json/fault.h"
 #include "api/json/json_reader.h"
+#include "api/limits.h"
 #include "base/check.h"
 
 /* Returns the size of the string that starts at text[0] == '"', including its closing
@@ -92,6 +93,8 @@ static void read_cell(const struct encoder *encoder, float *out, struct json_nod
         snprintf(number, sizeof number, "%.17g", json_read_real(node, json_any_real));
     else if (encoder->column->kind == COLUMN_BOOLEAN)
         text = json_read_flag(node) ? "true" : "false";
+    else if (encoder->column->kind == COLUMN_TEXT)
+        text = json_read_long_text(node, LIMIT_TEXT_CELL);
     else
         text = json_read_text(node);
     if (json_refusals(node) > refusals)

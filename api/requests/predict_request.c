@@ -90,16 +90,19 @@ static bool pass_row(struct predict_request *request)
     return request->ended;
 }
 
-static enum status open_encoders(struct predict_request *request)
+static enum status open_encoders(struct predict_request *request,
+                                 const struct tokenizer *tokenizer)
 {
     size_t count = request->schema->column_count;
     enum status status = ST_OK;
     request->encoders = calloc(count > 0 ? count : 1, sizeof *request->encoders);
     if (request->encoders == NULL)
         return error_set(request->error, ST_NO_MEMORY, "no memory for the columns");
-    for (size_t i = 0; i < count && status == ST_OK; i++)
+    for (size_t i = 0; i < count && status == ST_OK; i++) {
         status = encoder_init(&request->encoders[i], &request->schema->columns[i],
                               request->error);
+        request->encoders[i].tokenizer = tokenizer;
+    }
     return status;
 }
 
@@ -137,7 +140,7 @@ enum status predict_request_open(struct predict_request **out,
         .rows_max = rows_allowed(body, schema_features(body->schema)),
         .error = error,
     };
-    enum status status = open_encoders(request);
+    enum status status = open_encoders(request, body->tokenizer);
     request->form = (struct predict_row){body->schema, request->encoders,
                                          schema_cells(body->schema)};
     if (status == ST_OK && !read_opening(request))

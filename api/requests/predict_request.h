@@ -20,13 +20,15 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
+struct tokenizer;       /* engine/text/tokenizer.h */
 struct predict_request; /* a body being read, opaque */
 
 struct predict_body { /* all members must outlive the request */
     const char *text;
     size_t size;
     const struct schema *schema;
-    double row_flops; /* the model's, for LIMIT_PREDICT_FLOPS */
+    const struct tokenizer *tokenizer; /* of the column of texts; NULL: there is none */
+    double row_flops;                  /* the model's, for LIMIT_PREDICT_FLOPS */
 };
 
 /*   ST_INVALID    the body does not begin as it must: all faults of the whole body

@@ -70,12 +70,13 @@ static const char *read_number(double *value, const char *text, const char *end)
 }
 
 /* Reads a text in quotes without escapes. Returns the position after it, or NULL. */
-static const char *read_text(struct cell *cell, const char *text, const char *end)
+static const char *read_text(struct cell *cell, size_t size_max, const char *text,
+                             const char *end)
 {
     const char *at = text + 1;
     while (at < end && *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\')
         at++;
-    if (at == end || *at != '"' || at - text - 1 > LIMIT_TEXT)
+    if (at == end || *at != '"' || (size_t)(at - text - 1) > size_max)
         return NULL;
     *cell = (struct cell){text + 1, (size_t)(at - text - 1)};
     return at + 1;
@@ -114,7 +115,10 @@ static const char *read_cell(struct cell *cell, enum column_kind kind, const cha
     if (kind == COLUMN_BOOLEAN)
         return read_flag(cell, text, end);
     if (kind != COLUMN_NUMERIC)
-        return text < end && *text == '"' ? read_text(cell, text, end) : NULL;
+        return text < end && *text == '"'
+                   ? read_text(cell, kind == COLUMN_TEXT ? LIMIT_TEXT_CELL : LIMIT_TEXT,
+                               text, end)
+                   : NULL;
     behind = read_number(&value, text, end);
     if (behind != NULL)
         *cell = (struct cell){text, (size_t)(behind - text)};

@@ -8,6 +8,7 @@ char *file_render(const struct weights_row *row)
     json_writer_open(&writer, JSON_EXACT);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", row->id.text);
+    json_write_text(&writer, "kind", row->kind);
     json_write_text(&writer, "note", row->note);
     json_write_digest(&writer, "sha256", row->sha256);
     json_write_count(&writer, "size", row->size);

@@ -6,7 +6,7 @@
 
 #include "store/rows/weights_rows.h"
 
-/* Renders {"id","note","sha256","size","project","created_by","create_time"}, to
+/* Renders {"id","kind","note","sha256","size","project","created_by","create_time"}, to
  * be freed. */
 char *file_render(const struct weights_row *row);
 

@@ -13,6 +13,7 @@
 #include "engine/data/cell_text.h"
 #include "engine/data/decimal.h"
 #include "engine/data/string_index.h"
+#include "engine/data/text_column.h"
 
 static bool is_blank(char c)
 {
@@ -391,13 +392,25 @@ bool encoder_lacks_word(const struct encoder *encoder, struct cell *word,
            find_value(encoder, *word) == STRING_INDEX_ABSENT;
 }
 
-enum status encoder_features(const struct encoder *encoder, float *out,
-                             struct cell cell, struct error *error)
+static enum status encode_text_cell(const struct encoder *encoder, float *out,
+                                    struct cell cell, struct error *error)
+{
+    struct error reason = {0};
+    cell = trim(cell);
+    if (encoder->takes_any && cell.size > TOKENIZER_TEXT_SIZE_MAX)
+        cell.size = TOKENIZER_TEXT_SIZE_MAX;
+    enum status status =
+        text_column_encode(encoder->column->text, encoder->tokenizer,
+                           (struct text){cell.text, cell.size}, out, &reason);
+    if (status == ST_INVALID)
+        return refuse(encoder, error, reason.text);
+    return status == ST_OK ? ST_OK : error_set(error, status, "%s", reason.text);
+}
+
+static enum status encode_word_cell(const struct encoder *encoder, float *out,
+                                    struct cell cell, struct error *error)
 {
     const struct column *column = encoder->column;
-    CHECK(schema_is_feature(column));
-    if (column_kind_form(column->kind) == COLUMN_FORM_NUMBER)
-        return encode_number_cell(encoder, out, cell, error);
     uint32_t word;
     enum status status = resolve_word(encoder, &word, cell, error);
     if (status != ST_OK)
@@ -405,6 +418,18 @@ enum status encoder_features(const struct encoder *encoder, float *out,
     memset(out, 0, schema_column_features(column) * sizeof *out);
     out[word] = 1;
     return ST_OK;
+}
+
+enum status encoder_features(const struct encoder *encoder, float *out,
+                             struct cell cell, struct error *error)
+{
+    switch (column_kind_form(encoder->column->kind)) {
+    case COLUMN_FORM_NUMBER: return encode_number_cell(encoder, out, cell, error);
+    case COLUMN_FORM_WORD: return encode_word_cell(encoder, out, cell, error);
+    case COLUMN_FORM_IDS: return encode_text_cell(encoder, out, cell, error);
+    case COLUMN_FORM_NONE: break;
+    }
+    CHECK(false); /* the column makes no features */
 }
 
 void encoder_text(const struct encoder *encoder, float *out, struct cell cell)

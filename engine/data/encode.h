@@ -44,6 +44,7 @@ float encode_target(const struct schema *schema, double value);
  * Ownership: the column must outlive the encoder.
  */
 struct string_index;
+struct tokenizer; /* engine/text/tokenizer.h */
 struct encoder {
     const struct column *column;
     struct string_index *values; /* NULL: the column declares none */
@@ -52,20 +53,26 @@ struct encoder {
     bool is_plain_number; /* a cell that is a number becomes its mapped value only */
     bool decimal_comma;   /* numbers in cells have a comma (dialect.h) */
     bool takes_any;       /* no cell is refused (schema_takes_any) */
+    const struct tokenizer
+        *tokenizer; /* text: opened from the column's files; borrowed */
 };
 struct cell {
     const char *text;
     size_t size;
 };
 
-/*   ST_NO_MEMORY  encoder is then as after encoder_fini */
+/* The caller then sets the members from decimal_comma on.
+ *   ST_NO_MEMORY  encoder is then as after encoder_fini */
 enum status encoder_init(struct encoder *encoder, const struct column *column,
                          struct error *error);
 void encoder_fini(struct encoder *encoder); /* a zeroed one is allowed */
 
 /* Writes schema_column_features(column) features of a column that makes features.
- *   ST_INVALID  the cell is not of the column's kind, not one of the declared words, or
- *               missing without default; error->text says which, without quoting it */
+ *   ST_INVALID    the cell is not of the column's kind, not one of the declared words,
+ *                 missing without default, or a text of more than
+ *                 TOKENIZER_TEXT_SIZE_MAX bytes; error->text says which, without quoting
+ *                 it
+ *   ST_NO_MEMORY  for the ids of a text */
 enum status encoder_features(const struct encoder *encoder, float *out,
                              struct cell cell, struct error *error);
 /* Writes the text of a cell of a column that stores texts: cell_text_floats of them.

@@ -9,6 +9,7 @@
 #include "engine/data/calendar.h"
 #include "engine/data/cell_text.h"
 #include "engine/data/matrix.h"
+#include "engine/data/text_column.h"
 
 static const char *const task_names[] = {
     [TASK_CLASSIFICATION] = "classification",
@@ -27,6 +28,7 @@ static const struct {
     [COLUMN_BOOLEAN] = {"boolean", COLUMN_FORM_NUMBER},
     [COLUMN_DATE] = {"date", COLUMN_FORM_NUMBER},
     [COLUMN_HASHED] = {"hashed", COLUMN_FORM_WORD},
+    [COLUMN_TEXT] = {"text", COLUMN_FORM_IDS},
 };
 
 const char *column_kind_name(enum column_kind kind)
@@ -52,6 +54,7 @@ static void column_fini(struct column *column)
     texts_free(column->missing, column->missing_count);
     free(column->fallback);
     free(column->format);
+    free(column->text);
     free(column->name);
 }
 
@@ -152,6 +155,8 @@ uint32_t schema_column_own_features(const struct column *column)
 {
     if (column_kind_form(column->kind) == COLUMN_FORM_NUMBER)
         return 1 + calendar_parts_size(column->parts);
+    if (column->kind == COLUMN_TEXT)
+        return column->text->length;
     return column->kind == COLUMN_HASHED ? column->buckets
                                          : (uint32_t)column->value_count;
 }
@@ -205,6 +210,11 @@ enum privacy_unit schema_unit(const struct schema *schema)
 uint32_t schema_rows_kept(const struct schema *schema)
 {
     return schema->rows_kept > 0 ? schema->rows_kept : MATRIX_SLOTS_MAX;
+}
+
+const struct column *schema_text(const struct schema *schema)
+{
+    return first_of(schema, COLUMN_TEXT);
 }
 
 const struct column *schema_label(const struct schema *schema)
@@ -278,7 +288,8 @@ static bool column_agrees(const struct column *a, const struct column *b)
         a->missing_feature != b->missing_feature)
         return false;
     return ranges_agree(a, b) && texts_agree(a, b) && a->parts == b->parts &&
-           a->buckets == b->buckets && a->seed == b->seed;
+           a->buckets == b->buckets && a->seed == b->seed &&
+           (a->kind != COLUMN_TEXT || text_column_agrees(a->text, b->text));
 }
 
 static const struct column *next_feature(const struct schema *schema, size_t *place)

@@ -22,6 +22,8 @@
  *                If declared, it has one more feature, the last one of the column: then
  *                the other features of a word are 0, and a number without default is 0,
  *                the middle of its range
+ *   text         the ids of its tokens, `length` of them, -1 behind the end
+ *                (text_column.h). It is the only column that makes features
  *   privacy_id   no feature: rows with the same text are one person's (persons.h). In a
  *                format without columns the ids are in a separate file (id_file.h)
  *
@@ -39,6 +41,8 @@
 #include "engine/data/dialect.h"
 #include "engine/data/reader.h"
 
+struct text_column; /* engine/data/text_column.h */
+
 enum task { TASK_CLASSIFICATION, TASK_REGRESSION };
 /* Rows of schema.c's table of kinds. */
 enum column_kind {
@@ -50,6 +54,7 @@ enum column_kind {
     COLUMN_BOOLEAN,
     COLUMN_DATE,
     COLUMN_HASHED,
+    COLUMN_TEXT,
     COLUMN_KIND_COUNT
 };
 
@@ -58,6 +63,7 @@ enum column_form {
     COLUMN_FORM_NONE,   /* no feature */
     COLUMN_FORM_NUMBER, /* a number in a range, which is mapped to [-1, 1] */
     COLUMN_FORM_WORD,   /* one of a fixed number of words, each with a feature */
+    COLUMN_FORM_IDS,    /* ids of tokens in their order, which are no numbers */
 };
 
 struct column {
@@ -84,6 +90,8 @@ struct column {
 
     char *format;   /* date: calendar.h */
     unsigned parts; /* date: bits of enum calendar_part */
+
+    struct text_column *text; /* text: owned; else NULL */
 };
 
 enum { COLUMN_MISSING_MAX = 16 };
@@ -175,7 +183,7 @@ void schema_word_name(const struct column *column, uint32_t word, char *text,
 /* Returns whether every cell of a file can be given a feature without refusing the file:
  * each column of declared words, the label included, has a category for other words or
  * for missing cells, or a default. If not, sets *column to the first one that has none.
- * Numbers, dates and hashed words always can (encode.h). */
+ * Numbers, dates, hashed words and texts always can (encode.h). */
 bool schema_takes_any(const struct schema *schema, size_t *column);
 
 /* Returns the privacy unit of a dataset of this schema: the person if a column or a
@@ -186,6 +194,9 @@ enum privacy_unit schema_unit(const struct schema *schema);
 /* Returns how many rows an import keeps per person at most, a power of two. Every
  * person takes the room of that many rows. */
 uint32_t schema_rows_kept(const struct schema *schema);
+
+/* Returns the column of texts, or NULL if there is none. */
+const struct column *schema_text(const struct schema *schema);
 
 /* Returns the label column, or NULL if there are no columns. */
 const struct column *schema_label(const struct schema *schema);

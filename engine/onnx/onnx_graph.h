@@ -109,7 +109,13 @@ void onnx_give_like(struct onnx_graph *graph, size_t value, const char *name,
 
 /* ---- ends ---- */
 
-enum onnx_type { ONNX_FLOAT = 1, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_DOUBLE = 11 };
+enum onnx_type {
+    ONNX_FLOAT = 1,
+    ONNX_INT64 = 7,
+    ONNX_STRING = 8,
+    ONNX_BOOL = 9,
+    ONNX_DOUBLE = 11
+};
 
 /* Adds an input (batch, width) of this type to the graph. Returns name, which is
  * copied. */

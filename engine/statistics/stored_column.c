@@ -37,6 +37,11 @@ static enum status place(struct stored_column *stored, const struct schema *sche
                          const struct column *column, uint32_t first,
                          struct error *error)
 {
+    if (column->kind == COLUMN_TEXT)
+        return error_set(error, ST_INVALID,
+                         "column \"%.60s\": the ids of a text are neither numbers nor "
+                         "words, so there are no statistics of them",
+                         column->name);
     if (schema_is_feature(column)) {
         place_feature(stored, column, first);
         return ST_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "engine/text/unicode.h"
 
 struct tokenizer {
     const struct tokenizer_kind *kind;
@@ -72,6 +73,27 @@ static enum status read_file(char **bytes, size_t *size, const char *path,
         free(*bytes);
         *bytes = NULL;
     }
+    return status;
+}
+
+static bool is_text(const char *bytes, size_t size)
+{
+    int32_t code = 0;
+    for (size_t at = 0; at < size && code != UNICODE_INVALID;)
+        at += unicode_decode(&code, bytes + at, size - at);
+    return size > 0 && code != UNICODE_INVALID && memchr(bytes, '\0', size) == NULL;
+}
+
+enum status tokenizer_check_file(const char *path, struct error *error)
+{
+    char *bytes;
+    size_t size;
+    enum status status = read_file(&bytes, &size, path, error);
+    if (status == ST_OK && !is_text(bytes, size))
+        status = error_set(error, ST_INVALID,
+                           "no text in UTF-8: send vocab.txt, vocab.json or merges.txt "
+                           "as the model was published with it");
+    free(bytes);
     return status;
 }
 

@@ -53,6 +53,13 @@ enum status tokenizer_open(struct tokenizer **out, const struct tokenizer_kind *
                            struct error *error);
 void tokenizer_close(struct tokenizer *tokenizer); /* NULL is allowed */
 
+/* Checks that the file at path can be one of a tokenizer: text in UTF-8, not empty, at
+ * most TOKENIZER_FILE_SIZE_MAX bytes. Which kind it suits is found when it is opened.
+ *   ST_INVALID  it cannot
+ *   ST_IO       it cannot be read
+ *   ST_NO_MEMORY */
+enum status tokenizer_check_file(const char *path, struct error *error);
+
 /* Returns the number of ids: the rows of the table of embeddings. */
 uint32_t tokenizer_vocabulary(const struct tokenizer *tokenizer);
 

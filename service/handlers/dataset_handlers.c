@@ -17,6 +17,7 @@
 #include "service/handlers/idempotency.h"
 #include "service/http/stale_read_retry.h"
 #include "service/ingest/dataset_declare.h"
+#include "service/ingest/declared_tokenizer.h"
 #include "service/ingest/import_reports.h"
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
@@ -98,7 +99,7 @@ static enum status remember(struct daemon_state *context, struct store_tx *tx,
 /* Reads a declaration and checks everything that can refuse it. On ST_OK the caller
  * must release spec or pass it on. */
 static enum status read_declaration(struct daemon_state *context,
-                                    const struct request *request,
+                                    struct request *request,
                                     struct dataset_declare *declaration,
                                     struct dataset_spec *spec, struct error *error)
 {
@@ -113,6 +114,9 @@ static enum status read_declaration(struct daemon_state *context,
         dataset_read(context->datasets, declaration->known, &declaration->info);
     }
     status = dataset_declare_seeds(context, declaration->known, spec, error);
+    if (status == ST_OK)
+        status = declared_tokenizer_fill(context, &request->caller.principal,
+                                         &request->prefetch, spec, error);
     if (status == ST_OK && declaration->known != NULL)
         status = check_anew(context, request, declaration, spec, error);
     if (status != ST_OK)

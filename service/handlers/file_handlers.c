@@ -1,4 +1,4 @@
-/* Files of public weights. By uploading one, a principal declares it public, so this
+/* Files of public weights and of tokenizers. By uploading one, a principal declares it public, so this
  * needs the scope for registering data. The body is a draft when the handler begins
  * (session.c). The handler checks and hashes it, and publishes it in the transaction
  * that inserts its row. */
@@ -11,15 +11,16 @@
 #include "api/views/file_view.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/file_checksum.h"
 #include "engine/model_file/model_file.h"
+#include "engine/text/tokenizer.h"
 #include "service/access/access.h"
 #include "service/audit/audit_event.h"
+#include "service/handlers/file_users.h"
 #include "service/handlers/handlers.h"
 #include "service/http/pagination.h"
 #include "service/http/stale_read_retry.h"
 #include "service/ingest/upload.h"
-#include "service/jobs/jobs.h"
-#include "service/models/model_parts.h"
 #include "service/models/weight_files.h"
 #include "service/process/daemon_state.h"
 
@@ -45,19 +46,34 @@ static enum status read_note(const struct request *request, const char **note,
     return ST_OK;
 }
 
-/* Fills in the digest and size of the draft, if a job can start from it. */
+static enum status read_kind(const struct request *request, struct weights_row *row,
+                             struct error *error)
+{
+    unsigned place = FILE_WEIGHTS;
+    enum status status = query_choice(&place, "kind", request_query(request, "kind"),
+                                      file_kind_names, error);
+    row->kind = file_kind_names[place];
+    return status;
+}
+
+/* Fills in the digest and size of the draft, if it is of its kind. */
 static enum status check_draft(struct daemon_state *context,
                                const struct upload *upload, struct weights_row *row,
                                struct error *error)
 {
     char path[BLOB_PATH_SIZE];
     struct file_checksum seal;
-    if (upload->size > LIMIT_FILE_SIZE)
+    const bool is_tokenizer = row->kind == file_kind_names[FILE_TOKENIZER];
+    const uint64_t size_max = is_tokenizer ? LIMIT_TOKENIZER_SIZE : LIMIT_FILE_SIZE;
+    if (upload->size > size_max)
         return error_set(error, ST_BODY_TOO_LARGE,
-                         "a file of weights may have at most %" PRIu64 " bytes",
-                         (uint64_t)LIMIT_FILE_SIZE);
+                         "a file of %s may have at most %" PRIu64 " bytes",
+                         is_tokenizer ? "a tokenizer" : "weights", size_max);
     blob_draft_path(context->blobs, path, &upload->draft);
-    enum status status = model_file_check_public(path, &seal, error);
+    enum status status = is_tokenizer ? tokenizer_check_file(path, error) : ST_OK;
+    if (status == ST_OK)
+        status = is_tokenizer ? file_checksum_of(&seal, path, error)
+                              : model_file_check_public(path, &seal, error);
     if (status != ST_OK)
         return status;
     memcpy(row->sha256, seal.sha256, sizeof row->sha256);
@@ -102,6 +118,8 @@ enum status handle_file_create(struct daemon_state *context, struct request *req
                               .create_ms = clock_wall_ms()};
     CHECK(file_id_parse(&row.id, request->upload->draft.name.id));
     enum status status = read_note(request, &row.note, error);
+    if (status == ST_OK)
+        status = read_kind(request, &row, error);
     if (status == ST_OK)
         status = check_draft(context, request->upload, &row, error);
     if (status == ST_OK)
@@ -174,23 +192,6 @@ enum status handle_file_list(struct daemon_state *context, struct request *reque
     return pagination_reply(request, &source, error);
 }
 
-/* Checks whether the file may go. A job that has not ended may come to need it, and what
- * checks and submits is one thread. */
-static enum status check_delete(struct daemon_state *context,
-                                const struct weights_row *row, struct error *error)
-{
-    if (model_parts_need(context, row->id.text))
-        return error_set(
-            error, ST_FILE_IN_USE,
-            "a model has its frozen layers in this file: delete the models "
-            "whose certificate names it as base");
-    if (jobs_start_from(context->jobs, row->id.text) > 0)
-        return error_set(error, ST_FILE_IN_USE,
-                         "a job that starts from it is queued or running: cancel the "
-                         "job, or wait until it has ended");
-    return ST_OK;
-}
-
 enum status handle_file_delete(struct daemon_state *context, struct request *request,
                                struct error *error)
 {
@@ -199,7 +200,7 @@ enum status handle_file_delete(struct daemon_state *context, struct request *req
     const struct weights_row *row;
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        status = check_delete(context, row, error);
+        status = file_users_check_none(context, &row->id, error);
     if (status == ST_OK)
         status = stale_read_retry_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)

@@ -17,6 +17,7 @@
 #include "service/config/config.h"
 #include "service/handlers/prediction.h"
 #include "service/http/reply.h"
+#include "service/models/tokenizers.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
 #include "store/blobs/blob.h"
@@ -34,10 +35,11 @@ struct predict_file {
     struct prediction prediction;
     double row_flops;
     struct csv_rows *rows;
-    float *spare;       /* (features) of rows that are only checked */
-    uint64_t size;      /* of the body so far */
-    size_t waiting;     /* bytes taken since the last run */
-    bool ended;         /* the body has */
+    const struct tokenizer *tokenizer; /* of the rows, from the first run on; or NULL */
+    float *spare;                      /* (features) of rows that are only checked */
+    uint64_t size;                     /* of the body so far */
+    size_t waiting;                    /* bytes taken since the last run */
+    bool ended;                        /* the body has */
     bool finished;      /* nothing more is read: all rows were, or none can be */
     FILE *answer;       /* NULL: not begun */
     uint64_t stored;    /* bytes of the answer */
@@ -108,6 +110,7 @@ void predict_file_abandon(struct predict_file *file)
     if (file->answer != NULL)
         fclose(file->answer);
     csv_rows_close(file->rows);
+    tokenizers_give(file->context, file->tokenizer);
     prediction_fini(&file->prediction);
     atomic_fetch_sub(&file->context->predict_files, 1);
     free(file->spare);
@@ -203,9 +206,17 @@ static void refuse(struct predict_file *file, enum status status, const char *te
     predict_file_refuse(file, &error);
 }
 
+/* Takes what reading and answering need, which may wait for files. */
 static void open_answer(struct predict_file *file)
 {
     int descriptor = -1;
+    struct error error = {0};
+    if (prediction_tokenizer(file->context, &file->prediction, &file->tokenizer,
+                             &error) != ST_OK) {
+        predict_file_refuse(file, &error);
+        return;
+    }
+    csv_rows_set_tokenizer(file->rows, file->tokenizer);
     if (blobs_unnamed_file(file->context->blobs, &descriptor, NULL) == ST_OK)
         file->answer = fdopen(descriptor, "w+");
     if (file->answer == NULL && descriptor >= 0)

@@ -9,6 +9,7 @@
 #include "service/handlers/handlers.h"
 #include "service/handlers/predict_file.h"
 #include "service/handlers/prediction.h"
+#include "service/models/tokenizers.h"
 
 /* For cost estimates: products of a forward pass that a core computes in a
  * nanosecond. */
@@ -84,17 +85,20 @@ enum status handle_model_predict(struct daemon_state *context, struct request *r
     enum status status = prediction_find(context, request, &prediction, error);
     if (status != ST_OK)
         return status;
-    const struct predict_body body = {
+    struct predict_body body = {
         .text = request->body != NULL ? request->body : "",
         .size = request->body_size,
         .schema = &prediction.schema,
         .row_flops = prediction_row_flops(&prediction),
     };
-    status = prediction_load(context, &prediction, &predictor, error);
+    status = prediction_tokenizer(context, &prediction, &body.tokenizer, error);
+    if (status == ST_OK)
+        status = prediction_load(context, &prediction, &predictor, error);
     if (status == ST_OK) {
         status = answer_body(&body, predictor, &text, error);
         prediction_unload(context, &prediction, predictor);
     }
+    tokenizers_give(context, body.tokenizer);
     prediction_fini(&prediction);
     if (status == ST_OK)
         reply_json(&request->reply, MHD_HTTP_OK, text);

@@ -11,6 +11,7 @@
 #include "service/models/model_cache.h"
 #include "service/models/model_parts.h"
 #include "service/models/models.h"
+#include "service/models/tokenizers.h"
 #include "service/process/daemon_state.h"
 #include "store/blobs/blob.h"
 #include "store/rows/model_rows.h"
@@ -78,6 +79,17 @@ enum status prediction_load(struct daemon_state *context,
         status = ST_MODEL_CORRUPT;
     return error_set(error, status, "model %s: %s", prediction->row->id.text,
                      local.text);
+}
+
+enum status prediction_tokenizer(struct daemon_state *context,
+                                 const struct prediction *prediction,
+                                 const struct tokenizer **tokenizer,
+                                 struct error *error)
+{
+    const struct column *text = schema_text(&prediction->schema);
+    *tokenizer = NULL;
+    return text != NULL ? tokenizers_take(context, text->text, NULL, tokenizer, error)
+                        : ST_OK;
 }
 
 void prediction_unload(struct daemon_state *context,

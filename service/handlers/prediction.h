@@ -15,6 +15,7 @@ struct daemon_state;
 struct model_row;
 struct model_spec;
 struct request;
+struct tokenizer;
 
 /* All parts outlive requests, except what schema owns. */
 struct prediction {
@@ -42,6 +43,12 @@ double prediction_row_flops(const struct prediction *prediction);
 enum status prediction_load(struct daemon_state *context,
                             const struct prediction *prediction,
                             struct predictor **predictor, struct error *error);
+/* Takes the tokenizer of the rows, if they have a text; else *tokenizer is NULL. The
+ * caller gives it back with tokenizers_give. Statuses as above. */
+enum status prediction_tokenizer(struct daemon_state *context,
+                                 const struct prediction *prediction,
+                                 const struct tokenizer **tokenizer,
+                                 struct error *error);
 void prediction_unload(struct daemon_state *context,
                        const struct prediction *prediction,
                        struct predictor *predictor_take);

@@ -21,6 +21,7 @@
 #include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
 #include "service/ingest/upload_senders.h"
+#include "service/models/tokenizers.h"
 #include "service/peers/run_claims.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
@@ -232,6 +233,20 @@ static enum status check_twins(struct daemon_state *context,
     return status;
 }
 
+/* Takes the tokenizer of the column of texts, if there is one. */
+static enum status take_tokenizer(struct daemon_state *context,
+                                  const struct schema *schema,
+                                  const struct tokenizer **tokenizer,
+                                  struct import_failure *failure)
+{
+    const struct column *text = schema_text(schema);
+    struct error error = {0};
+    if (text == NULL)
+        return ST_OK;
+    enum status status = tokenizers_take(context, text->text, NULL, tokenizer, &error);
+    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
+}
+
 /* Reads the uploads and writes the matrix to path. */
 static enum status read_uploads(struct daemon_state *context,
                                 const struct dataset_spec *spec, const char *path,
@@ -253,7 +268,10 @@ static enum status read_uploads(struct daemon_state *context,
         return fail(failure, ST_DISK_FULL, "the disk is nearly full");
     enum status status = borrow_uploads(context, spec, loans, &import.files, failure);
     if (status == ST_OK)
+        status = take_tokenizer(context, &spec->schema, &import.tokenizer, failure);
+    if (status == ST_OK)
         status = import_run(&import, result, failure);
+    tokenizers_give(context, import.tokenizer);
     give_back_uploads(context, loans);
     return status;
 }

@@ -11,8 +11,8 @@
 #include "store/rows/weights_rows.h"
 
 struct weight_file {
-    struct weights_row row;            /* begins with the id, as registry.h asks */
-    char *project, *created_by, *note; /* of the row, owned */
+    struct weights_row row; /* begins with the id, as registry.h asks */
+    char *project, *created_by, *kind, *note; /* of the row, owned */
     atomic_bool removed;
 };
 
@@ -40,6 +40,7 @@ static struct weight_file *file_create(const struct weights_row *row)
     file->row = *row;
     file->row.project = file->project = copy(row->project);
     file->row.created_by = file->created_by = copy(row->created_by);
+    file->row.kind = file->kind = copy(row->kind);
     file->row.note = file->note = copy(row->note);
     return file;
 }
@@ -49,6 +50,7 @@ static void file_destroy(void *item)
     struct weight_file *file = item;
     free(file->project);
     free(file->created_by);
+    free(file->kind);
     free(file->note);
     free(file);
 }

@@ -70,6 +70,7 @@ struct cost_queue;
 struct pricers;
 struct process_stats;
 struct tick_clock;
+struct tokenizers;
 struct heartbeat;
 struct denied_events;
 struct systemd_notify;
@@ -124,6 +125,7 @@ struct daemon_state {
     struct fetch_status *fetch_status;
     struct pool *fetchers;
     struct model_cache *model_cache;
+    struct tokenizers *tokenizers;
     /* outputs of frozen layers on the records of datasets */
     struct feature_cache *feature_cache;
     struct disk_room *disk_room;

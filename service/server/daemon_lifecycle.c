@@ -38,6 +38,7 @@
 #include "service/metrics/budget_gauges.h"
 #include "service/metrics/step_counters.h"
 #include "service/models/model_cache.h"
+#include "service/models/tokenizers.h"
 #include "service/models/models.h"
 #include "service/outbound/transfer.h"
 #include "service/peers/lease_monitor.h"
@@ -250,6 +251,7 @@ static void open_predictors(struct daemon_state *context,
         .context = context,
     };
     context->model_cache = model_cache_create(LOADED_MODELS_SIZE);
+    context->tokenizers = tokenizers_create();
     context->cost_queue = cost_queue_create(&setup);
     context->file_predictors =
         pool_create(FILE_PREDICTOR_THREADS, LIMIT_PREDICT_FILES, hooks->run, context);
@@ -439,6 +441,7 @@ void daemon_lifecycle_close(struct daemon_state *context)
     cost_queue_destroy(context->cost_queue);
     pool_destroy(context->file_predictors);
     model_cache_destroy(context->model_cache);
+    tokenizers_destroy(context->tokenizers);
     pool_destroy(context->blob_uploaders);
     pool_destroy(context->blob_fetchers);
     pool_destroy(context->cold_readers);

@@ -2,10 +2,13 @@
 
 #include "store/rows/row_columns.h"
 
+const char *const file_kind_names[] = {
+    [FILE_WEIGHTS] = "weights", [FILE_TOKENIZER] = "tokenizer", NULL};
+
 #define ROW struct weights_row
 static const struct row_column columns[] = {
-    COUNTED(number), COLUMN(id),     COLUMN(project), COLUMN(created_by),
-    COLUMN(note),    COLUMN(sha256), COLUMN(size),    COLUMN(create_ms)};
+    COUNTED(number), COLUMN(id),   COLUMN(project),   COLUMN(created_by), COLUMN(note),
+    COLUMN(sha256),  COLUMN(size), COLUMN(create_ms), COLUMN(kind)};
 static const struct row_table table =
     ROW_TABLE_DRAWN("weights", columns, NUMBERED_WEIGHTS);
 

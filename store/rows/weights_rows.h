@@ -1,5 +1,5 @@
 /*
- * weights_rows.h - public weights that were uploaded. Ownership, visitors and ST_IO are
+ * weights_rows.h - public files that were uploaded: weights, and the files of tokenizers. Ownership, visitors and ST_IO are
  * as in table_rows.h.
  */
 #ifndef STORE_ROWS_WEIGHTS_ROWS_H
@@ -7,10 +7,15 @@
 
 #include "store/rows/table_rows.h"
 
-struct weights_row { /* an uploaded file of public weights */
+/* What a file was checked to be when it was uploaded. */
+enum file_kind { FILE_WEIGHTS, FILE_TOKENIZER };
+extern const char *const file_kind_names[]; /* NULL-ended */
+
+struct weights_row { /* an uploaded file */
     struct file_id id;
     uint64_t number;                  /* drawn like a job's */
     const char *project, *created_by; /* never change; the owner's name */
+    const char *kind;                 /* of file_kind_names */
     const char *note;                 /* the uploader's text: where it is from */
     uint8_t sha256[SHA256_SIZE];      /* the file's */
     uint64_t size;                    /* the file's, bytes */

@@ -89,6 +89,12 @@ static const char *const declarations[] = {
     "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]},"
     "{\"name\":\"z\",\"kind\":\"categorical\",\"values\":[\"u\"]},"
     "{\"name\":\"id\",\"kind\":\"ignored\"}],\"privacy\":\"public\"}",
+    "{\"id\":\"g\",\"format\":\"csv\",\"task\":\"classification\",\"columns\":["
+    "{\"name\":\"x\",\"kind\":\"text\",\"length\":16,\"tokenizer\":{\"kind\":"
+    "\"byte_pair\",\"vocabulary\":\"fil_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"merges\":"
+    "\"fil_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"prefix_space\":true,\"tokens\":300}},"
+    "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"n\",\"y\"]}],"
+    "\"privacy\":\"public\"}",
     "{\"id\":\"d\",\"format\":\"npy\",\"task\":\"regression\","
     "\"features\":{\"shape\":[8],\"scale\":1},\"target\":{\"range\":[0,5]},"
     "\"privacy\":\"public\"}",
@@ -848,7 +854,7 @@ static void parse_predict(const char *body)
                  "\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
                  "\"privacy\":\"public\"}");
     const struct predict_body whole = {body, strlen(body),
-                                       is_table ? &table.schema : &three, 1};
+                                       is_table ? &table.schema : &three, NULL, 1};
     assert_int_equal(predict_request_open(&request, &whole, NULL), ST_OK);
     do
         assert_int_equal(predict_request_next(request, &block, NULL), ST_OK);

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import os
 import pty
@@ -97,6 +98,12 @@ class Waiting(unittest.TestCase):
         job = client.train("digits", {"preset": "linear", "weights": file["id"]}, epsilon=0.1, epochs=1)
         ancestors = job.wait().model.certificate["ancestors"]
         self.assertEqual([(one["id"], one["note"]) for one in ancestors], [(file["id"], "a page")])
+
+    def test_the_files_of_a_tokenizer_are_uploaded(self):
+        words = b"[UNK]\n[CLS]\n[SEP]\ngood\nbad\n"
+        file = kit.client().upload_tokenizer(words, note="five words")
+        self.assertEqual((file["kind"], file["size"], file["note"]), ("tokenizer", len(words), "five words"))
+        self.assertEqual(file["sha256"], hashlib.sha256(words).hexdigest())
 
     def test_a_dataset_may_stand_for_its_name(self):
         client = kit.client()

@@ -76,6 +76,11 @@ enum status csv_rows_open(struct csv_rows **out, const struct schema *schema,
     return ST_OK;
 }
 
+void csv_rows_set_tokenizer(struct csv_rows *rows, const struct tokenizer *tokenizer)
+{
+    table_row_set_tokenizer(&rows->row, tokenizer);
+}
+
 void csv_rows_close(struct csv_rows *rows)
 {
     if (rows == NULL)

@@ -24,12 +24,16 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
-struct csv_rows; /* opaque */
+struct tokenizer; /* engine/text/tokenizer.h */
+struct csv_rows;  /* opaque */
 
 /* schema must have columns and outlive the rows.
  *   ST_NO_MEMORY */
 enum status csv_rows_open(struct csv_rows **out, const struct schema *schema,
                           struct error *error);
+/* Sets the tokenizer of the column of texts, which must outlive the rows. A schema with
+ * such a column needs it before the first row. */
+void csv_rows_set_tokenizer(struct csv_rows *rows, const struct tokenizer *tokenizer);
 void csv_rows_close(struct csv_rows *rows); /* NULL is allowed; zeroes the text */
 
 /* Takes the next bytes of the text, as many as there is room for, and returns their

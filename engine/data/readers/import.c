@@ -134,6 +134,7 @@ enum status import_run(const struct import *import, struct import_result *result
     struct reading reading = {
         .schema = import->schema,
         .paths = import->files.paths,
+        .tokenizer = import->tokenizer,
         .bounds = {size_max, import->cancel},
         .error = &error,
         .takes_any = import->takes_any,

@@ -20,6 +20,7 @@
 #include "base/status.h"
 #include "engine/data/schema.h"
 
+struct tokenizer;     /* engine/text/tokenizer.h */
 struct import_report; /* engine/data/readers/import_report.h */
 
 struct import_files {
@@ -71,8 +72,9 @@ struct import { /* input and output of an import */
     bool takes_any;
     /* Empty, or NULL. Receives every fault of a table, and not only the first. */
     struct import_report *report;
-    const char *path;          /* of the matrix; an existing file is replaced */
-    const atomic_bool *cancel; /* or NULL */
+    const struct tokenizer *tokenizer; /* of the column of texts; NULL: there is none */
+    const char *path;                  /* of the matrix; an existing file is replaced */
+    const atomic_bool *cancel;         /* or NULL */
 };
 
 /* Writes the matrix of the files under the schema to path. On failure the status is

@@ -15,6 +15,7 @@
 #include "engine/data/readers/source.h"
 #include "engine/data/schema.h"
 
+struct tokenizer;     /* engine/text/tokenizer.h */
 struct persons;       /* engine/data/readers/persons.h */
 struct import_report; /* engine/data/readers/import_report.h */
 
@@ -28,9 +29,10 @@ struct reading {
     const char *const *paths; /* paths of the schema's files; NULL: not uploaded */
     struct source_bounds bounds;
     struct matrix_writer *writer;
-    struct persons *persons;    /* the persons of the rows; NULL if units are records */
-    struct reading_place place; /* the place that a failure names */
-    struct error *error;        /* receives the status and the reason */
+    struct persons *persons; /* the persons of the rows; NULL if units are records */
+    const struct tokenizer *tokenizer; /* of the column of texts; NULL: there is none */
+    struct reading_place place;        /* the place that a failure names */
+    struct error *error;               /* receives the status and the reason */
     /* No record is refused for its content (struct import). */
     bool takes_any;
     /* Receives every fault of a table; NULL: the first fault ends the import. */

@@ -21,7 +21,10 @@ enum status table_open(struct table *table, struct reading *reading)
     if (reading->takes_any)
         lines_cut_long(table->lines);
     status = table_row_init(&table->row, schema, reading->takes_any, reading->error);
-    return status == ST_OK ? reading_begin(reading, ELEMENT_F32) : status;
+    if (status != ST_OK)
+        return status;
+    table_row_set_tokenizer(&table->row, reading->tokenizer);
+    return reading_begin(reading, ELEMENT_F32);
 }
 
 void table_close(struct table *table)

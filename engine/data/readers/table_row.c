@@ -45,6 +45,12 @@ enum status table_row_init(struct table_row *row, const struct schema *schema,
     return status;
 }
 
+void table_row_set_tokenizer(struct table_row *row, const struct tokenizer *tokenizer)
+{
+    for (size_t i = 0; i < row->schema->column_count; i++)
+        row->encoders[i].tokenizer = tokenizer;
+}
+
 void table_row_fini(struct table_row *row)
 {
     for (size_t i = 0; row->encoders != NULL && i < row->schema->column_count; i++)

@@ -16,6 +16,8 @@
 #include "engine/data/encode.h"
 #include "engine/data/schema.h"
 
+struct tokenizer; /* engine/text/tokenizer.h */
+
 struct table_cell {
     struct cell cell;
     uint64_t line;   /* the line on which it begins */
@@ -41,6 +43,9 @@ struct table_row {
  *   ST_NO_MEMORY  row is then as after table_row_fini */
 enum status table_row_init(struct table_row *row, const struct schema *schema,
                            bool takes_any, struct error *error);
+/* Sets the tokenizer of the column of texts, which must outlive the row. A schema with
+ * such a column needs it before the first record. */
+void table_row_set_tokenizer(struct table_row *row, const struct tokenizer *tokenizer);
 void table_row_fini(struct table_row *row); /* a zeroed one is allowed */
 
 /* Encodes one cell of a record, by the kind of its column: as features and the text that

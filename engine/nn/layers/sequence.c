@@ -1,5 +1,7 @@
 #include "engine/nn/layers/sequence.h"
 
+#include "engine/nn/layers/registry.h"
+
 size_t sequence_length(const float *ids, size_t positions)
 {
     size_t length = 0;
@@ -23,6 +25,25 @@ enum status sequence_check(const struct builder *builder)
         return ST_OK;
     return builder_refuse(builder, "/type",
                           "must come after embedding, with a row for each token");
+}
+
+enum status sequence_check_model(const struct model_spec *model, uint32_t vocabulary,
+                                 struct error *error)
+{
+    const bool preset = model->preset != PRESET_NONE;
+    const struct layer_spec *first = model->layers;
+    const bool reads_ids = model->layer_count > 0 && first->kind == &layer_embedding;
+    if (reads_ids && first->rows == vocabulary)
+        return ST_OK;
+    if (!reads_ids)
+        return error_set_at(error, ST_INVALID,
+                            preset ? "/model" : "/model/layers/0/type",
+                            "must be embedding: the records are texts, as ids of %u "
+                            "tokens",
+                            vocabulary);
+    return error_set_at(
+        error, ST_INVALID, preset ? "/model/vocabulary" : "/model/layers/0/vocabulary",
+        "must be %u, the number of tokens of the dataset's tokenizer", vocabulary);
 }
 
 const char *sequence_columns(const struct translation *t, size_t value)

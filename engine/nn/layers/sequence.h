@@ -32,6 +32,12 @@ struct rows sequence_ids(const struct node_work *work);
  *             positions are no longer those of the ids */
 enum status sequence_check(const struct builder *builder);
 
+/* Checks that a model reads records that are ids of this many tokens: its first layer is
+ * an embedding of as many rows. Ids are no numbers, so no other layer may read them.
+ *   ST_INVALID  it is not; error->pointer names the member */
+enum status sequence_check_model(const struct model_spec *model, uint32_t vocabulary,
+                                 struct error *error);
+
 /* The name of a value of the sequence as (batch, width, positions). */
 const char *sequence_columns(const struct translation *t, size_t value);
 

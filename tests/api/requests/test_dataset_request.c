@@ -76,6 +76,16 @@
     "{\"name\":\"useful\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"           \
     "\"privacy\":\"public\"}"
 
+#define LETTERS                                                                        \
+    "{\"id\":\"letters\",\"format\":\"jsonl\",\"task\":\"classification\","            \
+    "\"columns\":[{\"name\":\"body\",\"kind\":\"text\",\"length\":64,\"tokenizer\":{"  \
+    "\"kind\":\"wordpiece\",\"vocabulary\":\"fil_01ARZ3NDEKTSV4RRFFQ69G5FAV\","        \
+    "\"lower\":true,\"tokens\":30522,\"sha256\":["                                     \
+    "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"]}},"         \
+    "{\"name\":\"who\",\"kind\":\"privacy_id\"},"                                      \
+    "{\"name\":\"ill\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"              \
+    "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
+
 #define PEOPLE                                                                         \
     "{\"id\":\"people\",\"format\":\"csv\",\"task\":\"classification\",\"header\":"    \
     "true,"                                                                            \
@@ -84,9 +94,9 @@
     "{\"name\":\"ill\",\"kind\":\"label\",\"values\":[\"no\",\"yes\"]}],"              \
     "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}"
 
-static const char *const good[] = {IDX,    CSV,   HOUSING, LIBSVM, LIBSVM_REGRESSION,
-                                   NPY,    CIFAR, GERMAN,  STAYS,  PEOPLE,
-                                   REVIEWS};
+static const char *const good[] = {IDX,     CSV,    HOUSING, LIBSVM, LIBSVM_REGRESSION,
+                                   NPY,     CIFAR,  GERMAN,  STAYS,  PEOPLE,
+                                   REVIEWS, LETTERS};
 
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)

@@ -74,7 +74,7 @@ static enum status read_table(struct table *table, const struct predict_body *bo
 
 static struct predict_body body_of(const char *text, const struct schema *schema)
 {
-    return (struct predict_body){text, strlen(text), schema, 2};
+    return (struct predict_body){text, strlen(text), schema, NULL, 2};
 }
 
 static void expect_features(const struct schema *schema, const char *body, size_t rows,

@@ -65,8 +65,12 @@ static void add_dataset(const char *owner)
 
 static void add_file(const char *owner)
 {
-    struct weights_row row = {
-        .project = "ads", .created_by = owner, .note = "", .create_ms = 1, .size = 1};
+    struct weights_row row = {.project = "ads",
+                              .created_by = owner,
+                              .kind = "weights",
+                              .note = "",
+                              .create_ms = 1,
+                              .size = 1};
     struct store_tx *tx = scene_begin(&scene);
     file_id_make(&row.id);
     scene_commit(tx, weight_files_add(scene.context.weight_files, tx, &row, NULL));

@@ -437,8 +437,11 @@ static void a_job_shows_no_model_that_is_gone(void **state)
 static void an_uploaded_file_is_there_until_it_is_deleted(void **state)
 {
     (void)state;
-    struct weights_row row = {
-        .project = "fraud", .created_by = "ana", .note = "from nowhere", .size = 4};
+    struct weights_row row = {.project = "fraud",
+                              .created_by = "ana",
+                              .kind = "tokenizer",
+                              .note = "from nowhere",
+                              .size = 4};
     file_id_make(&row.id);
     struct store_tx *tx = scene_begin(&two.scene);
     scene_commit(tx, weight_files_add(two.here->weight_files, tx, &row, NULL));
@@ -462,7 +465,8 @@ static void whatever_is_listed_comes_in_the_order_of_the_store(void **state)
     static const char *const datasets[THINGS] = {"e", "a", "d", "b", "c"};
     struct change_feed_change changes[2 * THINGS];
     for (size_t i = 0; i < THINGS; i++) {
-        struct weights_row row = {.project = "p", .created_by = "ana", .note = ""};
+        struct weights_row row = {
+            .project = "p", .created_by = "ana", .kind = "weights", .note = ""};
         snprintf(row.id.text, sizeof row.id.text, "fil_%026zu", 99 - i * i);
         struct store_tx *tx = scene_begin(&two.scene);
         scene_commit(tx, weight_files_add(two.here->weight_files, tx, &row, NULL));

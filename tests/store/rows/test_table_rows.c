@@ -727,9 +727,9 @@ static void surveys_end_once_and_stay(void **state)
 static bool see_weights(void *context, const struct weights_row *row)
 {
     struct seen *seen = context;
-    snprintf(seen->texts[seen->count++], 200, "%s %s %s [%s] %d %d %lld", row->id.text,
-             row->project, row->created_by, row->note, row->sha256[31], (int)row->size,
-             (long long)row->create_ms);
+    snprintf(seen->texts[seen->count++], 200, "%s %s %s %s [%s] %d %d %lld",
+             row->id.text, row->project, row->created_by, row->kind, row->note,
+             row->sha256[31], (int)row->size, (long long)row->create_ms);
     return seen->count != seen->stop_at;
 }
 
@@ -739,6 +739,7 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     struct seen seen = {0};
     struct weights_row row = {.project = "fraud",
                               .created_by = "ana",
+                              .kind = "tokenizer",
                               .note = "a page",
                               .size = 17,
                               .create_ms = 5};
@@ -751,8 +752,8 @@ static void weights_come_back_in_order_until_they_are_deleted(void **state)
     assert_int_equal(weights_row_insert(tx, &row, NULL), ST_OK);
     assert_int_equal(weights_rows_walk(tx, see_weights, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.texts[0], "fil_b fraud ana [a page] 34 17 5");
-    assert_string_equal(seen.texts[1], "fil_a fraud ana [] 34 17 5");
+    assert_string_equal(seen.texts[0], "fil_b fraud ana tokenizer [a page] 34 17 5");
+    assert_string_equal(seen.texts[1], "fil_a fraud ana tokenizer [] 34 17 5");
     seen = (struct seen){.stop_at = 1};
     assert_int_equal(weights_rows_walk(tx, see_weights, &seen, NULL), ST_OK);
     assert_int_equal(seen.count, 1);
@@ -780,7 +781,8 @@ static void the_number_of_a_deleted_row_is_never_another_ones(void **state)
     (void)state;
     struct job_row one = job("job_a"), next = job("job_b");
     struct model_row model = {.card = "{}"};
-    struct weights_row file = {.project = "p", .created_by = "o", .note = ""};
+    struct weights_row file = {
+        .project = "p", .created_by = "o", .kind = "weights", .note = ""};
     snprintf(model.id.text, sizeof model.id.text, "mdl_a");
     snprintf(model.job.text, sizeof model.job.text, "job_a");
     snprintf(file.id.text, sizeof file.id.text, "fil_a");

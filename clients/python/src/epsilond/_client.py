@@ -71,6 +71,17 @@ class Client:
         answer: _types.File = self._transport.upload("/v1/files", weights, {"note": note or None})
         return answer
 
+    def upload_tokenizer(self, file: str | os.PathLike[str] | bytes, *, note: str = "") -> _types.File:
+        """Uploads a file of a public tokenizer: vocab.txt, vocab.json or merges.txt, or its bytes. A column
+        ``{"kind": "text", "length": 64, "tokenizer": {"kind": "wordpiece", "vocabulary": id}}``, with the id
+        of the answer, reads texts with it. Take the files that the model's weights were published with.
+
+        note        where the file comes from, in printable ASCII
+        """
+        query = {"kind": "tokenizer", "note": note or None}
+        answer: _types.File = self._transport.upload("/v1/files", file, query)
+        return answer
+
     def estimate(
         self,
         dataset: DatasetName,

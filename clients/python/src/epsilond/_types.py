@@ -9,9 +9,10 @@ if TYPE_CHECKING:  # Python 3.10 has no NotRequired; annotations are never evalu
 
 
 class File(TypedDict):
-    """Public weights that were uploaded."""
+    """Public weights, or a file of a tokenizer, that were uploaded."""
 
     id: FileId
+    kind: Literal["weights", "tokenizer"]
     note: str
     sha256: Digest
     size: int
@@ -121,6 +122,46 @@ class ColumnHashed(TypedDict):
     default: NotRequired[CellText]
     missing: NotRequired[MissingTexts]
     if_missing: NotRequired[IfMissingWord]
+
+
+class ColumnText(TypedDict):
+    """A column of texts. Each text becomes the ids of its tokens, which a model that begins with a
+    table of embeddings reads. It is the only column of its dataset that makes features: others are
+    ignored, the label, or the ids of persons. An empty cell is a text without a word."""
+
+    name: CellText
+    kind: Literal["text"]
+    length: int
+    tokenizer: Tokenizer
+
+
+class TokenizerWordpiece(TypedDict):
+    """The tokenizer of BERT and DistilBERT."""
+
+    kind: Literal["wordpiece"]
+    vocabulary: FileId
+    lower: NotRequired[bool]
+    tokens: NotRequired[TokenCount]
+    sha256: NotRequired[TokenizerDigests]
+
+
+class TokenizerBytePair(TypedDict):
+    """The tokenizer of RoBERTa and GPT-2."""
+
+    kind: Literal["byte_pair"]
+    vocabulary: FileId
+    merges: FileId
+    prefix_space: NotRequired[bool]
+    tokens: NotRequired[TokenCount]
+    sha256: NotRequired[TokenizerDigests]
+
+
+class TokenizerBytes(TypedDict):
+    """Each byte of a text is a token. There are no files."""
+
+    kind: Literal["bytes"]
+    tokens: NotRequired[TokenCount]
+    sha256: NotRequired[TokenizerDigests]
 
 
 class ColumnCategorical(TypedDict):
@@ -2460,7 +2501,7 @@ class ModelPage(TypedDict):
 class PredictRequest(TypedDict):
     """Rows in the dataset's own units and column order. idx, npy, cifar: the values of one record,
     row-major, not scaled. libsvm: all features. csv and jsonl: the numeric columns as numbers and
-    the categorical, date and hashed ones as strings, boolean ones as true or false; null is a
+    the categorical, date, hashed and text ones as strings, boolean ones as true or false; null is a
     missing cell, as is a declared text. A row of these may also be an object that has these cells
     by the names of their columns, in any order; members for the label and for ignored columns are
     allowed and not read. Rows x the larger of features and classes: at most 2^25. Rows x the
@@ -2629,9 +2670,12 @@ Classes = int
 Task = Literal["classification", "regression"]
 Labels = list[float]
 Column = (
-    ColumnNumeric | ColumnCategorical | ColumnBoolean | ColumnDate | ColumnHashed | ColumnLabel |
-    ColumnIgnored | ColumnPrivacyId
+    ColumnNumeric | ColumnCategorical | ColumnBoolean | ColumnDate | ColumnHashed | ColumnText |
+    ColumnLabel | ColumnIgnored | ColumnPrivacyId
 )
+Tokenizer = dict[str, Any]
+TokenCount = int
+TokenizerDigests = list[Digest]
 MissingTexts = list[str]
 IfMissingNumber = Literal["default", "indicator"]
 IfMissingWord = Literal["default", "category"]
