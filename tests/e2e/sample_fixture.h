@@ -52,7 +52,7 @@ const struct reply *declare_points(struct client *client, const char *id,
  * the thread sanitizer a step takes some ten times as long, so such a job has a tenth
  * of the steps. */
 enum { SAMPLE_ENDLESS = 10000000 };
-#define SAMPLE_SHORTER (daemon_sanitizer() == SANITIZER_THREAD ? 10 : 1)
+#define SAMPLE_SHORTER (daemon_sanitizer() == SANITIZER_THREAD ? 10U : 1U)
 #define SAMPLE_LONG    (400000 / SAMPLE_SHORTER)
 #define SAMPLE_QUARTER (SAMPLE_LONG / 4)
 #define SAMPLE_JOB                                                                     \

@@ -413,7 +413,8 @@ static double phase_of_events(struct client *client)
     int count = 0;
     for (int i = 0; i < JOBS; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 170000000}, NULL);
-        jobs[i] = submit(client, SAMPLE_JOB, "open", SAMPLE_LONG + 7919 * i, 1e6);
+        jobs[i] =
+            submit(client, SAMPLE_JOB, "open", SAMPLE_LONG + 7919U * (unsigned)i, 1e6);
         stream_open(&streams[i], client->daemon, events_of(jobs[i]), NULL);
         stream_expect(&streams[i], &event, "snapshot");
         event_fini(&event);

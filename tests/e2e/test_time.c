@@ -366,8 +366,9 @@ static void ends_of_a_second_are_in_order_of_submission(void **state)
     for (int pairs = 0; pairs < 3;) {
         const char *jobs[WORKERS];
         for (int i = 0; i < WORKERS; i++)
-            jobs[i] = submit(client, SAMPLE_JOB, "quick",
-                             1 + 2000 / SAMPLE_SHORTER * (WORKERS - 1 - i), 3e4);
+            jobs[i] =
+                submit(client, SAMPLE_JOB, "quick",
+                       1 + 2000 / SAMPLE_SHORTER * (unsigned)(WORKERS - 1 - i), 3e4);
         uint64_t last = 0;
         time_t second = 0;
         for (int i = 0; i < WORKERS; i++) {
@@ -413,7 +414,7 @@ static double phases_of_ends(struct client *client, int round)
     pthread_t threads[WORKERS];
     double sum = 0;
     for (int i = 0; i < WORKERS; i++) {
-        int steps = 1000 + (7919 * (WORKERS * round + i)) % 20000;
+        unsigned steps = 1000 + (7919 * (unsigned)(WORKERS * round + i)) % 20000;
         const char *job =
             submit(client, SAMPLE_JOB, "quick", steps / SAMPLE_SHORTER, 3e4);
         all[i].daemon = client->daemon;
