@@ -70,6 +70,16 @@ def tokens(positions, vocabulary, count=64, classes=3):
     return schema, {"features": npy(ids), "labels": npy(labels)}, ids[:ROWS].astype(float).tolist()
 
 
+def texts(length):
+    """A dataset of texts that its tokenizer makes ids of their bytes, and rows of it."""
+    lines = ["".join(chr(97 + (i * 7 + k * k) % 26) for k in range(i % 15)) for i in range(60)]
+    schema = {"format": "csv", "task": "classification", "columns": [
+        {"name": "text", "kind": "text", "length": length, "tokenizer": {"kind": "bytes"}},
+        {"name": "y", "kind": "label", "values": ["a", "b", "c"]}]}
+    data = "".join(f"{line},{'abc'[i % 3]}\n" for i, line in enumerate(lines))
+    return schema, {"data": data.encode()}, [[line] for line in lines[:ROWS]]
+
+
 def cells(empty):
     """Rows of COLUMNS; every third has empty cells, as None."""
     colours, sizes = ["red", "green", "blue"], ["1", "10"]
@@ -113,7 +123,7 @@ def indexed(features):
 
 DATASETS = {
     "colour": images((3, 12, 10)), "grey": images((1, 28, 28)), "small": images((3, 32, 32)),
-    "vectors": images((12,)), "tokens": tokens(11, 9),
+    "vectors": images((12,)), "tokens": tokens(11, 9), "texts": texts(12),
     "region": table({"values": ["north", "south", "west"]}, ["north", "south", "west"]),
     "answer": table({"values": ["no", "yes"]}, ["no", "yes"]),
     "price": table({"range": [-10, 50]}, ["3.5", "-2", "49"]),
@@ -147,6 +157,7 @@ def attention(heads, *widths):
 
 PUT_BY_JOBS = "standardise"  # the layer of jobs that standardise
 NORM = {"type": "group_norm", "groups": 2}
+SMALL = {"width": 8, "heads": 2, "intermediate": 16}  # sizes of an encoder of texts
 MODELS = [
     ("vectors", {"preset": "linear"}),
     ("vectors", {"preset": "mlp", "hidden": [9, 8], "activation": "sigmoid"}),
@@ -201,6 +212,10 @@ MODELS = [
                       {"type": "token_type", "types": 2, "separator": 4},
                       {"type": "take", "position": "last"}, dense(3))),
     ("tokens", {"preset": "char_lstm"}),
+    ("texts", {"preset": "char_lstm"}),
+    ("tokens", {"preset": "bert", "blocks": 2, "vocabulary": 9, "positions": 11, "separator": 2, **SMALL}),
+    ("texts", {"preset": "roberta", "blocks": 1, "vocabulary": 256, "positions": 14, **SMALL}),
+    ("texts", {"preset": "distilbert", "blocks": 1, "vocabulary": 256, "positions": 12, **SMALL}),
     ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 8}, {"type": "lstm", "hidden": 7},
                       "layer_norm", {"type": "lstm", "hidden": 5},
                       {"type": "take", "position": "last"}, dense(3))),
@@ -215,6 +230,8 @@ def feeds(session, rows, columns):
     wanted = {given.name: given.type for given in session.get_inputs()}
     if "inputs" in wanted:
         return {"inputs": numpy.array(rows, dtype=types[wanted["inputs"]])}
+    if "input_ids" in wanted:
+        return bytes_of(rows, columns[0]["length"])
     columns = [column for column in columns if column["kind"] in FEATURES]
     numbers = [[number(cell, column) for cell, column in zip(row, columns)
                 if column["kind"] in ("numeric", "boolean", "date")] for row in rows]
@@ -225,6 +242,16 @@ def feeds(session, rows, columns):
     return {"numbers": numpy.array(numbers, dtype=numpy.float64),
             "words": numpy.array(words, dtype=object),
             "buckets": numpy.array(buckets, dtype=numpy.int64)}
+
+
+def bytes_of(rows, length):
+    """The ids of texts whose tokens are bytes, as tokenizers give them."""
+    ids = numpy.zeros((len(rows), length), dtype=numpy.int64)
+    mask = numpy.zeros_like(ids)
+    for i, (text,) in enumerate(rows):
+        values = list(text.encode())[:length]
+        ids[i, :len(values)], mask[i, :len(values)] = values, 1
+    return {"input_ids": ids, "attention_mask": mask}
 
 
 def number(cell, column):

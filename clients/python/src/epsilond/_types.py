@@ -1171,12 +1171,13 @@ class ModelPreset(TypedDict):
     It trains its head, the last layer, unless `trainable` says otherwise. bert, roberta and
     distilbert: the public encoders of texts, with the classifier of their files on the first token,
     or a dense layer on the mean of the tokens (`take`). The defaults of the sizes are those of
-    bert-base-uncased, roberta-base and distilbert-base-uncased. The records are lists of ids: of
-    the shape [tokens] and the scale 1, with -1 behind the last id. The tensors have the names of
-    the public files. These presets train their head, the last layer, unless `trainable` says
-    otherwise; a file that has no such layer needs it in `fresh`. char_lstm, for short texts as
-    their bytes: embedding of 256 ids to 64; lstm 128, twice; take last; dense. The records are
-    lists of ids as above."""
+    bert-base-uncased, roberta-base and distilbert-base-uncased. The records are texts (a column of
+    kind text, whose tokenizer has `vocabulary` tokens), or lists of ids: of the shape [tokens] and
+    the scale 1, with -1 behind the last id. The tensors have the names of the public files. These
+    presets train their head, the last layer, unless `trainable` says otherwise; a file that has no
+    such layer needs it in `fresh`. char_lstm, for short texts as their bytes: embedding of 256 ids
+    to 64; lstm 128, twice; take last; dense. The records are texts, by the tokenizer of kind bytes,
+    or lists of ids as above."""
 
     preset: Literal[
         "linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn", "scatter", "bert",
