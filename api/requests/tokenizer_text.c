@@ -54,7 +54,10 @@ static bool is_digest(const char *text)
 static void read_digests(struct text_column *column, struct json_node list)
 {
     size_t count = text_column_files(column);
-    if (!json_present(list) || json_read_array(list, count, count) != count)
+    if (count == 0 && json_present(list))
+        json_refuse(list, "the kind has no files");
+    if (count == 0 || !json_present(list) ||
+        json_read_array(list, count, count) != count)
         return;
     for (size_t i = 0; i < count; i++) {
         struct json_node node = json_element(&list, i);

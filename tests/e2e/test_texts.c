@@ -201,6 +201,7 @@ static void a_declaration_names_its_faults(void **state)
         {"{'kind':'wordpiece','vocabulary':'words'}", "", "/vocabulary"},
         {"{'kind':'sentencepiece','vocabulary':'@'}", world->file, "/kind"},
         {"{'kind':'bytes','vocabulary':'@'}", world->file, "/vocabulary"},
+        {"{'kind':'bytes','sha256':[]}", "", "/sha256"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *to = tokenizer;
