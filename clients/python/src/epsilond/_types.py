@@ -161,7 +161,6 @@ class TokenizerBytes(TypedDict):
 
     kind: Literal["bytes"]
     tokens: NotRequired[TokenCount]
-    sha256: NotRequired[TokenizerDigests]
 
 
 class ColumnCategorical(TypedDict):
