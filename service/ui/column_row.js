@@ -1,11 +1,12 @@
 // One column in the form of a new dataset: its kind, what that kind needs, and what the owner's own file suggests.
 // A suggestion is a button: nothing of the file is in the declaration before its owner has pressed it.
 import {html, nothing} from './lit-html.js';
-import {hasWords, isNumeric, isUsed} from './declaration.js';
+import {hasWords, isNumeric, isUsed, takesMissing} from './declaration.js';
 import {columnFaults} from './import_report.js';
 import {inWords} from './schema_form.js';
+import {textFields} from './text_column.js';
 
-const kinds = [['numeric', 'number'], ['categorical', 'words'], ['boolean', 'yes or no'], ['date', 'date'], ['hashed', 'codes, hashed'], ['label', 'predicted'],
+const kinds = [['numeric', 'number'], ['categorical', 'words'], ['boolean', 'yes or no'], ['date', 'date'], ['hashed', 'codes, hashed'], ['text', 'text'], ['label', 'predicted'],
   ['ignored', 'not used'], ['privacy_id', 'whose row it is']];
 const parts = [['quarter', 'quarter'], ['month', 'month'], ['weekday', 'day of the week']];
 const WORDS_SHOWN = 12;
@@ -25,7 +26,7 @@ function suggestions(column, {task, isPartial}) {
   if (!shows || kind === 'privacy_id') return found;
   if (kind !== 'label' && kind !== 'boolean' && shows.isBoolean) found.push(['only yes and no.', 'Make it yes or no', {kind: 'boolean'}]);
   if (kind !== 'label' && kind !== 'date') for (const format of shows.dates) found.push([`dates as ${format}.`, `Make it dates, ${format}`, {kind: 'date', format}]);
-  if (kind === 'ignored' && shows.isLong && !shows.dates.length) found.push(['many different texts.', 'Make it hashed codes', {kind: 'hashed'}]);
+  if (kind === 'ignored' && shows.isLong && !shows.dates.length) found.push(['many different texts.', 'Make it hashed codes', {kind: 'hashed'}], ['sentences?', 'Make it a text', {kind: 'text'}]);
   const declared = shownWords(column, task, isPartial);
   if (declared) {
     const some = shows.words.slice(0, WORDS_SHOWN).join(', ') + (shows.words.length > WORDS_SHOWN ? `, … ${shows.words.length} in all` : '');
@@ -39,10 +40,16 @@ function leavePrediction(columns) {
   for (const column of columns.filter(({kind}) => kind === 'label')) Object.assign(column, {kind: column.values ? 'categorical' : 'numeric', chosen: true});
 }
 
+// A text is the whole input of a model. The other columns that were used are left out, which the top of the page says.
+function leaveOthers(columns) {
+  for (const column of columns.filter((one) => isUsed(one) && one.kind !== 'label')) Object.assign(column, {kind: 'ignored', chosen: true});
+}
+
 // Makes the row of column i. page: {form, errors, isPartial, report, draw}.
 export function columnRow(column, i, {form, errors, isPartial, report, draw}) {
   const change = (changes) => {
     if (changes.kind === 'label') leavePrediction(form.columns.filter((other) => other !== column));
+    if (changes.kind === 'text') leaveOthers(form.columns.filter((other) => other !== column));
     Object.assign(column, changes, 'kind' in changes && {chosen: true});
     draw();
   };
@@ -58,6 +65,7 @@ export function columnRow(column, i, {form, errors, isPartial, report, draw}) {
   const needs = () => {
     if (kind === 'privacy_id') return html`<small>The import compares these values and does not store them. All rows of one person are protected together.</small>`;
     if (kind === 'boolean') return html`<small>true, yes, y, t, on, 1 or false, no, n, f, off, 0</small>`;
+    if (kind === 'text') return textFields(column, {at, cell, tick, change});
     if (kind === 'hashed') return html`${cell('buckets', 'Buckets', 'numeric', 'how many buckets: 64')}<small>Each text falls into one of them, by a seed that the daemon draws.</small>`;
     if (kind === 'date') return html`${cell('format', 'Format', 'text', 'as %Y-%m-%d')}${ends('text', 'first: 2000-01-01', 'last: 2030-12-31', ['First day', 'Last day'])}
       ${parts.map(([part, word]) => tick(`parts/${part}`, `and its ${word}`, (column.parts ?? []).includes(part), (isSet) => ({parts: parts.map(([one]) => one).filter((one) => (one === part ? isSet : column.parts?.includes(one)))})))}`;
@@ -76,5 +84,5 @@ export function columnRow(column, i, {form, errors, isPartial, report, draw}) {
     <td data-name="Range or values">${needs()}${wrong ? html`<small class="wrong">${inWords(wrong)}</small>` : nothing}${columnFaults(report, i)}
       ${suggestions(column, {task: form.task, isPartial}).map(([text, button, changes]) => html`<p class="suggestion"><small>From your file: ${text}</small> <button type="button" class="button"
         aria-label="${button}: ${name}" @click=${() => change(changes)}>${button}</button></p>`)}</td>
-    <td data-name="If empty">${isUsed(column) ? fillers() : nothing}</td></tr>`;
+    <td data-name="If empty">${takesMissing(column) ? fillers() : nothing}</td></tr>`;
 }

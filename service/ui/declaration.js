@@ -1,6 +1,7 @@
 // Makes the request that declares a dataset, from a form of texts.
 import {WEAK_EPSILON, confirming, isWeak} from './confirmation.js';
 import {read} from './schema_form.js';
+import {textForm, textMembers} from './text_column.js';
 
 export const formats = {
   csv: {title: 'CSV table', files: ['data'], hasColumns: true},
@@ -48,6 +49,8 @@ function range(low, high) {
 
 export const isNumeric = ({kind}, task) => kind === 'numeric' || (kind === 'label' && task === 'regression');
 export const isUsed = ({kind}) => kind !== 'ignored' && kind !== 'privacy_id';
+// An empty text is a text without a word, so only other cells can be missing.
+export const takesMissing = (column) => isUsed(column) && column.kind !== 'text';
 // True if missing cells can be a category of their own.
 export const hasCategory = ({kind}) => kind === 'categorical' || kind === 'hashed';
 export const hasWords = ({kind}, task) => kind === 'categorical' || (kind === 'label' && task !== 'regression');
@@ -64,6 +67,7 @@ const trimmed = (text) => (text ?? '').trim() || null;
 function membersOf(column, task) {
   const {kind} = column;
   if (kind === 'boolean') return {};
+  if (kind === 'text') return textMembers(column, read);
   if (kind === 'hashed') return {buckets: read(column.buckets)};
   if (kind === 'date') return {format: column.format, range: [trimmed(column.low), trimmed(column.high)], ...(column.parts?.length && {parts: column.parts})};
   return isNumeric(column, task) ? {range: range(column.low, column.high)} : {values: words(column.values), ...(column.other && kind === 'categorical' && {other: true})};
@@ -73,6 +77,7 @@ function columnOf(column, task) {
   const {name, kind} = column;
   if (!isUsed(column)) return {name, kind};
   const made = {name, kind, ...membersOf(column, task)};
+  if (!takesMissing(column)) return made;
   const numeric = isNumeric(column, task);
   const filler = numeric ? read(column.default) : kind === 'boolean' ? truth(column.default) : column.default || undefined;
   if (column.missing) made.missing = column.missing;
@@ -126,14 +131,14 @@ function listText(values = []) {
   return values.join(values.some((value) => value.includes(',')) ? '\n' : ', ');
 }
 
-function columnForm({name, kind, range, values, default: filler, other, if_missing: ifMissing, missing, format, parts, buckets}) {
+function columnForm({name, kind, range, values, default: filler, other, if_missing: ifMissing, missing, format, parts, buckets, length, tokenizer}) {
   return {name, kind, chosen: true, gaps: false, low: text(range?.[0]), high: text(range?.[1]), values: listText(values), default: text(filler),
-    other: other ?? false, if_missing: ['indicator', 'category'].includes(ifMissing), missing, format, parts, buckets: text(buckets)};
+    other: other ?? false, if_missing: ['indicator', 'category'].includes(ifMissing), missing, format, parts, buckets: text(buckets), ...(tokenizer && textForm(length, tokenizer))};
 }
 
 // Returns the forms of the columns, and the texts of missing cells if all columns that can have them have the same.
 function columnForms(columns = []) {
-  const lists = columns.filter(isUsed).map(({missing = []}) => JSON.stringify(missing));
+  const lists = columns.filter(takesMissing).map(({missing = []}) => JSON.stringify(missing));
   const isShared = new Set(lists).size === 1;
   return {missing: isShared ? listText(JSON.parse(lists[0])) : '', columns: columns.map((column) => columnForm(isShared ? {...column, missing: undefined} : column))};
 }

@@ -1,6 +1,7 @@
 // The form of a new job, as the texts that a user writes, and the request that it makes. A field
 // that is '' is not sent, so the daemon's default applies.
 import {Problem} from './api.js';
+import {sizesForm, sizesOf} from './encoder_fields.js';
 import {collect, read} from './schema_form.js';
 
 // Chosen in place of a public dataset: the records that the dataset itself holds out. No dataset's name begins with -.
@@ -15,7 +16,7 @@ const start = ['weights', 'trainable', 'fresh', 'init_seed'];
 export function emptyForm() {
   return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '', standardise: false,
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
-    preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', loss: '', huber: '', init_seed: '',
+    preset: 'linear', written: '', hidden: '', activation: '', bias: '', groups: '', sizes: {}, loss: '', huber: '', init_seed: '',
     weights: '', trainable: '', trained: '', fresh: '', anew: '', features: '',
     batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '', floor: '',
@@ -43,9 +44,9 @@ function modelForm(spec) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !start.includes(name)));
   const [trainable, trained] = chosen(spec.trainable, '');
   const [fresh, anew] = chosen(spec.fresh, '');
-  const known = spec.preset && !spec.input && !spec.blocks; // the sizes of an encoder are written as JSON
+  const known = spec.preset && !spec.input;
   return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
-    activation: text(spec.activation), bias: text(spec.bias), groups: text(spec.groups),
+    activation: text(spec.activation), bias: text(spec.bias), groups: text(spec.groups), sizes: sizesForm(spec),
     loss: spec.loss?.huber ? 'huber' : text(spec.loss), huber: text(spec.loss?.huber?.delta),
     init_seed: spec.init_seed ? text(spec.init_seed) : '', weights: text(spec.weights), trainable, trained, fresh, anew};
 }
@@ -97,7 +98,7 @@ function modelOf(form) {
   const layered = form.preset === 'mlp' && {hidden: form.hidden.trim() ? listOf(form.hidden.replaceAll('-', ' ')).map(read) : '', activation: form.activation,
     bias: form.bias === '' ? '' : form.bias === 'true'};
   const grouped = form.preset.startsWith('resnet') && {groups: read(form.groups)};
-  return {preset: form.preset, ...given({...layered, ...grouped, loss}), ...begun};
+  return {preset: form.preset, ...given({...layered, ...grouped, ...sizesOf(form), loss}), ...begun};
 }
 
 // Returns the optimizer, or undefined if every field of it has its default.

@@ -1,10 +1,11 @@
 // The fields of the form that registers a dataset which are empty or cannot be right. The page finds them before it
 // sends anything, so that a person sees all of them at once, in plain words.
 import {WEAK_EPSILON, isWeak} from './confirmation.js';
-import {filesOf, hasColumns, isNumeric, isUsed} from './declaration.js';
+import {filesOf, hasColumns, isNumeric, isUsed, takesMissing} from './declaration.js';
 import {read} from './schema_form.js';
+import {missingFiles} from './text_column.js';
 
-const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name', format: 'a format', buckets: 'a number of buckets'};
+const needs = {range: 'a range', values: 'their values', default: 'a value for empty cells', name: 'a name', format: 'a format', buckets: 'a number of buckets', length: 'a number of tokens', tokenizer: 'a file of the tokenizer'};
 const isNumber = (text) => typeof read(text) === 'number';
 
 // Returns what is wrong with the two ends of a range, or null.
@@ -35,11 +36,13 @@ function* columnFields(column, i, {task, header}) {
   if (kind === 'date' && !column.format) yield {id: `${at}/format`, column: i, need: 'format', text: 'Enter how the dates are written, as %d.%m.%Y.'};
   if (kind === 'date' && daysFault(low, high)) yield {id: `${at}/low`, column: i, need: 'range', text: daysFault(low, high)};
   if (kind === 'hashed' && !(read(column.buckets) >= 2)) yield {id: `${at}/buckets`, column: i, need: 'buckets', text: 'Enter how many buckets the texts are divided into.'};
+  if (kind === 'text' && !(read(column.length ?? '') >= 2)) yield {id: `${at}/length`, column: i, need: 'length', text: 'Enter how many tokens a text has at most.'};
+  if (kind === 'text') for (const [member, name] of missingFiles(column)) yield {id: `${at}/tokenizer/${member}`, column: i, need: 'tokenizer', text: `Choose the file ${name}.`};
   if (isNumeric(column, task)) {
     const text = rangeFault(low, high);
     if (text) yield {id: endAt(at, low, high, ['low', 'high']), column: i, need: 'range', text};
-  } else if (!['boolean', 'date', 'hashed'].includes(kind) && values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
-  if (column.gaps && column.default === '' && !column.if_missing) yield {id: `${at}/default`, column: i, need: 'default', text: ''};
+  } else if (!['boolean', 'date', 'hashed', 'text'].includes(kind) && values.trim() === '') yield {id: `${at}/values`, column: i, need: 'values', text: 'Enter every value that can occur.'};
+  if (takesMissing(column) && column.gaps && column.default === '' && !column.if_missing) yield {id: `${at}/default`, column: i, need: 'default', text: ''};
 }
 
 // Makes a field that must have a number.

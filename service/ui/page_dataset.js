@@ -58,6 +58,7 @@ function ledgerCard(entries, head, id) {
 
 function columnText(column) {
   if (column.kind === 'date') return column.range.join(' to ');
+  if (column.tokenizer) return `${column.length} tokens of ${column.tokenizer.tokens}, ${column.tokenizer.kind}`;
   if (column.buckets) return `${column.buckets} buckets`;
   if (column.range) return `${plain(column.range[0], 8)} to ${plain(column.range[1], 8)}`;
   if (column.values) return column.values.slice(0, 12).join(', ') + (column.values.length > 12 ? `, … ${column.values.length} in all` : '');

@@ -2,6 +2,7 @@
 import {html, nothing} from './lit-html.js';
 import {all, get, keyring, post} from './api.js';
 import {age, bare, bytes, classWords, count, delta, duration, epsilon, percent, plain, shortId, units} from './format.js';
+import {encoderFields, encoders} from './encoder_fields.js';
 import {gauge, swatch} from './gauge.js';
 import {HOLDOUT, WRITTEN, bodyOf, emptyForm, formOf} from './job_form.js';
 import {loading, trouble} from './notice.js';
@@ -14,7 +15,7 @@ import './chart.js';
 
 const CLASSES_SHOWN = 12; // names in the hint of their weights
 const DEBOUNCE_MS = 250;
-const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn', 'scatter'];
+const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn', 'scatter', ...encoders, 'char_lstm'];
 const losses = ['softmax_cross_entropy', 'logistic', 'squared', 'huber'];
 const activations = ['relu', 'tanh', 'sigmoid', 'softplus', 'gelu', 'gelu_tanh'];
 const averages = [['none', 'the last step (default)'], ['tail', 'mean of the last steps'], ['ema', 'exponential mean of all steps']];
@@ -118,6 +119,7 @@ class Page {
     if (id !== this.form.dataset) this.form.scaling = ''; // statistics belong to one dataset
     this.form.dataset = id;
     if (this.dataset) Object.assign(this.dataset, await get(path, this.view.signal));
+    this.suitTexts();
     this.form.evaluation = this.publicOnes()[0] ?? (this.dataset?.holdout ? HOLDOUT : '');
     if (this.dataset?.unit !== 'person') this.form.rows_per_person = '';
     if (!this.ofImages) this.form.views = '';
@@ -136,6 +138,7 @@ class Page {
 
   set(name, value) {
     this.form[name] = value;
+    if (encoders.includes(value)) this.form.sizes.vocabulary ||= String(this.tokens ?? '');
     if (value === WRITTEN) this.form.written ||= JSON.stringify({layers: [{type: 'dense', out: this.dataset?.classes > 2 ? this.dataset.classes : 1}]});
     this.ask();
   }
@@ -298,12 +301,36 @@ class Page {
   presetFields() {
     const {form, errors} = this;
     if (form.preset === WRITTEN)
-      return field({id: '/model', label: 'The model, as JSON', hint: 'As the API takes it: {"layers": [{"type": "dense", "out": 10}]}, or {"preset": "bert"} with its sizes.', within: true, errors,
+      return field({id: '/model', label: 'The model, as JSON', hint: 'As the API takes it: {"layers": [{"type": "dense", "out": 10}]}.', within: true, errors,
         control: area({id: '/model', value: form.written, within: true, errors, changed: (value) => this.set('written', value)})});
     if (form.preset.startsWith('resnet')) return this.text('/model/groups', 'groups', 'Groups', 'Of each group norm; a divisor of 64.', '32');
+    if (encoders.includes(form.preset)) return encoderFields(form, this.sizeFields());
     if (form.preset !== 'mlp') return nothing;
     return html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128', {within: true})}
       ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}`;
+  }
+
+  // Chooses a model that reads texts for a dataset of them, unless one is chosen already.
+  suitTexts() {
+    const {form} = this;
+    const text = this.dataset?.columns?.find(({kind}) => kind === 'text');
+    if (!text || [...encoders, 'char_lstm', WRITTEN].includes(form.preset)) return;
+    this.set('preset', {wordpiece: 'bert', byte_pair: 'roberta', bytes: 'char_lstm'}[text.tokenizer.kind]);
+  }
+
+  // The number of tokens of the dataset's texts, if it has any.
+  get tokens() {
+    return this.dataset?.columns?.find(({kind}) => kind === 'text')?.tokenizer.tokens;
+  }
+
+  sizeFields() {
+    const {form, errors} = this;
+    const change = (name) => (value) => {
+      form.sizes[name] = value;
+      this.ask();
+    };
+    return {text: (name, label, hint, placeholder) => field({id: `/model/${name}`, label, hint, errors, control: input({id: `/model/${name}`, kind: 'number', value: form.sizes[name], placeholder, errors, changed: change(name)})}),
+      select: (name, label, options, hint) => field({id: `/model/${name}`, label, hint, errors, control: choice({id: `/model/${name}`, value: form.sizes[name], options, changed: change(name)})})};
   }
 
   // Only images can have views.

@@ -10,6 +10,7 @@ const ROWS = 50;
 
 // Returns the cells of a line as values of the columns, null for an empty cell.
 function cellsOf(line, columns) {
+  if (columns?.length === 1 && columns[0].kind === 'text') return [line];
   return cells(line, line.includes('\t') ? '\t' : ',').map((text, i) => {
     if (text === '') return null;
     const kind = columns?.[i]?.kind ?? 'numeric';
@@ -59,7 +60,7 @@ export function predictCard(draw) {
     })}</tbody></table></div>`;
 
   return (job) => html`<section class="card"><h2>Predictions</h2><details @toggle=${open(job)}><summary>Ask the model about records</summary>${!dataset ? trouble(problem) : html`<form @submit=${ask(job)}>
-    ${field({id: 'records', label: 'Records, one a line', hint: read() ? `Cells with commas between, in quotes if a cell has a comma itself: ${read().slice(0, 20).map(({name}) => name).join(', ')}${read().length > 20 ? ', …' : ''}.`
+    ${field({id: 'records', label: 'Records, one a line', hint: read()?.[0]?.kind === 'text' ? `A text on each line: its ${read()[0].name}.` : read() ? `Cells with commas between, in quotes if a cell has a comma itself: ${read().slice(0, 20).map(({name}) => name).join(', ')}${read().length > 20 ? ', …' : ''}.`
       : 'The values of each, with commas between, not scaled.', control: area({id: 'records', value: text, rows: 4, changed: (now) => {
         text = now;
       }})})}

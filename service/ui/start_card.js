@@ -1,6 +1,7 @@
 // The weights with which a job begins, random or public, and which of them are trained.
 import {html, nothing} from './lit-html.js';
 import {get, remove, upload} from './api.js';
+import {encoders} from './encoder_fields.js';
 import {bytes, percent, shortId} from './format.js';
 import {question, trouble} from './notice.js';
 import {choice, field, input} from './schema_form.js';
@@ -26,7 +27,7 @@ export function startCard({form, set, draw}) {
     const [first, second] = turned.at(-1);
     page = await Promise.all([first === '' ? {files: []} : part('files', first), second === '' ? {models: []} : part('models', second)]);
     const [{files}, {models}] = page;
-    known = [...files.map((one) => [one.id, `${one.note || 'file'}, ${bytes(one.size)} · ${shortId(one.id)}`]),
+    known = [...files.filter(({kind}) => kind === 'weights').map((one) => [one.id, `${one.note || 'file'}, ${bytes(one.size)} · ${shortId(one.id)}`]),
       ...models.map((one) => [one.id, `${one.display_name ?? `${one.algorithm} on ${one.dataset}`} · ${shortId(one.id)}`])];
   };
   const turn = (change) => () => {
@@ -105,7 +106,7 @@ export function startCard({form, set, draw}) {
       ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
       ${!weights ? nothing : select('/model/fresh', 'fresh', 'Start from random', anew, errors, 'Such as a last layer for other classes.')}
       ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that start from random', errors) : nothing}
-      ${trainable === 'all' || (trainable === '' && preset !== 'scatter') ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
+      ${trainable === 'all' || (trainable === '' && !['scatter', ...encoders].includes(preset)) ? nothing : select('/features', 'features', 'Features of frozen layers', cached, errors, 'It changes no bit of the model.')}`;
   }
 
   return (errors, isOpen) => html`<section class="card"><h2>Weights</h2><details ?open=${isOpen}

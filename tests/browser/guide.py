@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import kinds
+import sentences
 from chromium import Chromium
 from daemon import Daemon, Refused
 from dashboard import Walk, check, failures, read_axe
@@ -372,6 +373,7 @@ def main():
         tiles(daemon, browser)
         weak_promise(walk, daemon, browser, folder)
         kinds.walk(walk, check, daemon, browser, folder)
+        sentences.walk(walk, check, daemon, browser, folder)
         check(browser.faults == [], f"at the end: {browser.faults}")
         approvals(walk, daemon, browser, folder)
     return 1 if failures else 0
