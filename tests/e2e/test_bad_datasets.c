@@ -86,7 +86,7 @@ static const struct bad_dataset bad_datasets[] = {
     {"no columns", WITH_COLUMNS(""), "/columns"},
     {"no label", WITH_COLUMNS(X), "/columns"},
     {"two labels", WITH_COLUMNS(LABEL "," LABEL), NULL},
-    {"unknown kind", WITH_COLUMNS("{'name':'x','kind':'text'}," LABEL),
+    {"unknown kind", WITH_COLUMNS("{'name':'x','kind':'picture'}," LABEL),
      "/columns/0/kind"},
     {"no range", WITH_COLUMNS("{'name':'x','kind':'numeric'}," LABEL),
      "/columns/0/range"},

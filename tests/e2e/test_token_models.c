@@ -140,7 +140,7 @@ static void records_that_are_no_ids_are_refused(void **state)
         "'sgd'},'steps':1,'batch_size':5}");
     assert_problem(reply, 400, "invalid_argument");
     assert_non_null(strstr(reply->body, "/model/preset"));
-    assert_non_null(strstr(reply->body, "a list of ids"));
+    assert_non_null(strstr(reply->body, "lists of ids"));
 }
 
 int main(void)
