@@ -60,10 +60,9 @@ tests    := $(filter-out $(foreach test,$(patient),$(BUILD)/tests/$(dir $(test))
 # Programs whose length is set by a variable: HISTORIES, KILLS, ALLOCATIONS, FLIPS, FULL.
 slow     := $(filter $(call programs,$(shell grep -lrE 'getenv."(HISTORIES|KILLS|ALLOCATIONS|FLIPS|FULL)"' tests)),$(tests) $(e2e))
 
-# mold links the test programs if it is installed, in a third of the time. The shipped programs are
-# linked by the system's linker. Debian 12's mold begins the part that becomes read-only (relro) at a thread's
-# variables, which may lie on the page before it, where nothing is mapped: such a program does not start.
-link.tests := $(if $(shell command -v mold),-fuse-ld=mold -Wl$(comma)-z$(comma)norelro)
+# gold links the test programs if it is installed, as Debian's binutils have it, in a third of the time. The shipped
+# programs are linked by the system's default linker.
+link.tests := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 
 $(addsuffix .o,$(tests) $(e2e)): private lighter := $(flags.tests)
 
