@@ -57,7 +57,7 @@ static const char *const rows[] = {
     "0123456789abcdef0123456789abcdef','aa',5,6)",
     "INSERT INTO policy_proposal VALUES('zz','{}','o',7)",
     "INSERT INTO survey VALUES(2,'s','b','SUCCEEDED','',3,'{}','{}','[1]',1,2,'o')",
-    "INSERT INTO weights VALUES(5,'file_a','p','o',''," HASH("51") ",77,1)",
+    "INSERT INTO weights VALUES(5,'file_a','p','o',''," HASH("51") ",77,1,'tokenizer')",
     "INSERT INTO charge VALUES(6,'c','b','p','o','{}','LAPSED','{}',12,'',1,2,3)",
     "INSERT INTO blob VALUES('model/a','0f',5,CAST(zeroblob(62)||X'0102' AS BLOB),"
     "CAST(zeroblob(59)||X'03' AS BLOB),6)",
