@@ -189,7 +189,7 @@ static void an_older_schema_moves_forward_when_it_is_told_to(void **state)
             "epsilond_mark_open,epsilond_end_whole CASCADE;"
             "DROP INDEX ledger_ended; ALTER TABLE writer DROP lead,"
             "DROP alone,DROP follows; ALTER TABLE dataset DROP rowid,"
-            "DROP fetched CASCADE;"
+            "DROP fetched CASCADE; ALTER TABLE weights DROP kind;"
             "DROP TABLE sealed_sum; DROP FUNCTION "
             "epsilond_arrive,epsilond_sealed_entries,"
             "epsilond_sealed_marks CASCADE; DROP INDEX ledger_seal; ALTER TABLE "
