@@ -26,7 +26,7 @@ function suggestions(column, {task, isPartial}) {
   if (!shows || kind === 'privacy_id') return found;
   if (kind !== 'label' && kind !== 'boolean' && shows.isBoolean) found.push(['only yes and no.', 'Make it yes or no', {kind: 'boolean'}]);
   if (kind !== 'label' && kind !== 'date') for (const format of shows.dates) found.push([`dates as ${format}.`, `Make it dates, ${format}`, {kind: 'date', format}]);
-  if (kind === 'ignored' && shows.isLong && !shows.dates.length) found.push(['many different texts.', 'Make it hashed codes', {kind: 'hashed'}], ['sentences?', 'Make it a text', {kind: 'text'}]);
+  if (kind === 'ignored' && shows.isLong && !shows.dates.length) found.push(['many different texts.', 'Make it hashed codes', {kind: 'hashed'}], ['many different texts.', 'Make it a text', {kind: 'text'}]);
   const declared = shownWords(column, task, isPartial);
   if (declared) {
     const some = shows.words.slice(0, WORDS_SHOWN).join(', ') + (shows.words.length > WORDS_SHOWN ? `, … ${shows.words.length} in all` : '');

@@ -36,7 +36,7 @@ function* columnFields(column, i, {task, header}) {
   if (kind === 'date' && !column.format) yield {id: `${at}/format`, column: i, need: 'format', text: 'Enter how the dates are written, as %d.%m.%Y.'};
   if (kind === 'date' && daysFault(low, high)) yield {id: `${at}/low`, column: i, need: 'range', text: daysFault(low, high)};
   if (kind === 'hashed' && !(read(column.buckets) >= 2)) yield {id: `${at}/buckets`, column: i, need: 'buckets', text: 'Enter how many buckets the texts are divided into.'};
-  if (kind === 'text' && !(read(column.length ?? '') >= 2)) yield {id: `${at}/length`, column: i, need: 'length', text: 'Enter how many tokens a text has at most.'};
+  if (kind === 'text' && !(read(column.length ?? '') >= 2)) yield {id: `${at}/length`, column: i, need: 'length', text: 'Enter how many tokens.'};
   if (kind === 'text') for (const [member, name] of missingFiles(column)) yield {id: `${at}/tokenizer/${member}`, column: i, need: 'tokenizer', text: `Choose the file ${name}.`};
   if (isNumeric(column, task)) {
     const text = rangeFault(low, high);

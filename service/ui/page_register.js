@@ -262,7 +262,7 @@ class Page {
         this.draw();
       }})});
     return html`<div class="fields">${select('delimiter', 'Between cells', [[',', 'a comma'], [';', 'a semicolon'], ['\t', 'a tab'], ['|', 'a bar |']],
-      'Recognised from the beginning of your file: please check. Another choice reads the columns again.')}
+      'Recognised from your file: please check. Another choice reads the columns again.')}
       ${delimiter === ',' ? nothing : select('decimal', 'Decimal sign', [['.', 'a point: 2.5'], [',', 'a comma: 2,5']], 'Recognised from your file: please check.')}</div>`;
   }
 
@@ -279,7 +279,7 @@ class Page {
         : html`<div class="scroll"><table class="folds columns"><thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Range or values</th>
           <th scope="col">If empty</th></tr></thead><tbody>${form.columns.slice(0, COLUMNS_SHOWN).map((column, i) => columnRow(column, i, {form, errors: this.errors, isPartial: this.isPartial, report: this.report, draw: () => this.draw()}))}</tbody></table></div>`}
       ${reportCard(this.report, () => this.addWords())}
-      ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown; register such a table through the API.</p>` : nothing}</section>`;
+      ${form.columns.length > COLUMNS_SHOWN ? html`<p class="quiet">Only ${COLUMNS_SHOWN} of ${form.columns.length} columns are shown: use the API.</p>` : nothing}</section>`;
   }
 
   // The texts in the file that often mark a missing cell.
@@ -331,7 +331,7 @@ class Page {
         ${this.text('/privacy/delta', 'delta', 'Delta', 'The small chance that the bound fails: well below one over the number of records.')}
         ${this.select('/privacy/relation', 'relation', 'Neighbours', [['zero_out', 'with a record, or with nothing in its place'], ['replace_one', 'with a record, or with another one']])}
         ${isOfPersons(form) ? this.select('/rows_kept', 'rows_kept', 'Rows kept of each person', kept,
-          'If a person has more, these are drawn at random. Every person takes the space of this many rows, so that the size of the data does not show how many they have; no step reads more.') : nothing}</div>${ticks([...(isWeak(value) ? [WEAK_EPSILON] : []), ...this.asked], form.confirmed, () => this.draw())}${this.wrong('/acknowledge')}${this.holdoutChoice()}`}</section>`;
+          'If a person has more, these are drawn at random. Every person takes the space of this many rows.') : nothing}</div>${ticks([...(isWeak(value) ? [WEAK_EPSILON] : []), ...this.asked], form.confirmed, () => this.draw())}${this.wrong('/acknowledge')}${this.holdoutChoice()}`}</section>`;
   }
 
   // The holdout cannot be chosen later, so that the form names both choices and what each means.
@@ -344,7 +344,7 @@ class Page {
       ${radio('share', `${typeof share === 'number' ? percent(share) : 'A share'} of the records: the quality of every model can be measured`,
         'No model is trained on them. They have the same budget again, only for measurements.')}
       ${form.held === 'share' ? html`<div class="fields">${this.text('/holdout', 'holdout', 'Share that is held out', 'Of the records, chosen at random: 0.1 is one in ten.')}</div>` : nothing}
-      ${radio('none', 'none: the quality of models can never be measured', 'Models are trained on all records. This cannot be changed later; only public data of the same form can show quality.')}</fieldset>`;
+      ${radio('none', 'none: the quality of models can never be measured', 'Models are trained on all records. This cannot be changed later.')}</fieldset>`;
   }
 
   // Makes the error of a field that is not made by field().

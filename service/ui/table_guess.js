@@ -69,8 +69,7 @@ function isQuantity(column, decimal) {
 
 // Returns whether most cells are sentences, of several words. A name of one word is none.
 function areSentences(column) {
-  const full = column.filter((cell) => cell !== '');
-  return full.length > 0 && full.filter((cell) => /\s/.test(cell)).length > 0.9 * full.length;
+  return column.filter((cell) => /\s/.test(cell)).length > 0.8 * column.length;
 }
 
 // Returns whether the distinct words of the cells are categories.
@@ -109,10 +108,7 @@ function guessCells(lines, {delimiter: given, decimal: sign, missing = []}) {
   const body = rows.slice(1);
   const decimal = delimiter === ',' ? '.' : sign ?? decimalOf(rows, delimiter);
   const header = body.length > 0 && names.every((name) => name !== '' && !isNumber(name))
-    && new Set(names).size === names.length && names.some((name, i) => {
-      const column = body.map((row) => row[i]);
-      return isQuantity(column, decimal) || (areSentences(column) && !/\s/.test(name));
-    });
+    && new Set(names).size === names.length && names.some((name, i) => [isQuantity, areSentences].some((are) => are(body.map((row) => row[i]), decimal) && !are([name], decimal)));
   return {format: 'csv', delimiter, decimal, header,
     ...shown(header ? names : names.map((name, i) => `column${i + 1}`), header ? body : rows, decimal, missing)};
 }

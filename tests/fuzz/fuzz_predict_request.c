@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct error error = {.faults = &faults};
         const char *text = declarations[i];
         CHECK(dataset_spec_parse(&spec, text, strlen(text), NULL) == ST_OK);
-        const struct predict_body body = {(const char *)data, size, &spec.schema, 7};
+        const struct predict_body body = {(const char *)data, size, &spec.schema, NULL,
+                                          7};
         if (read_all(&body, &error) != ST_OK) {
             CHECK(error.status == ST_INVALID && error.text[0] != '\0');
             CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);

@@ -33,7 +33,7 @@ static void replacing_a_record_moves_the_mean_by_two_clip_norms_at_most(void **s
 {
     (void)state;
     enum { FEW = 40 };
-    float x[FEW], y[FEW];
+    float x[FEW] = {0}, y[FEW] = {0};
     double most = 0;
     uint64_t seed = 77;
     const struct matrix few = line_data(FEW, 1, x, y);
