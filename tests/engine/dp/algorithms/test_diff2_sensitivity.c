@@ -69,7 +69,7 @@ static void a_difference_is_cut_at_its_rate(void **state)
 {
     (void)state;
     enum { FEW = 40 };
-    float x[FEW], y[FEW];
+    float x[FEW] = {0}, y[FEW] = {0};
     double change[2], moved = 0;
     const struct matrix few = line_data(FEW, 1, x, y);
     for (int side = 0; side < 2; side++) {
