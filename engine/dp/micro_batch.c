@@ -11,8 +11,8 @@
  *                  public data there is no rule, and nothing is measured
  *   add_sums       for each tile of the parameters and each piece: one product into a
  *                  block that stays in cache, rounded and added to the shared sum under
- *                  the tile's lock. A tile of a table is skipped if the records of the
- *                  piece read none of its rows: the block would be zero
+ *                  the tile's lock. No tile is skipped, also none of a table that the
+ *                  records did not read: the time would tell how many tokens they have
  *   clip_rest_of   and add_sums again, if a sum keeps what clipping cuts off
  *
  * A piece is a cell of the grid, or on public data a piece of even length, and is
@@ -389,8 +389,6 @@ static void add_sums(struct micro_batch *micro_batch, const struct task *task,
                      size_t tile, int64_t *to)
 {
     for (size_t k = 0; k < micro_batch->range_count; k++) {
-        if (!workspace_touches(micro_batch->workspace, tile, micro_batch->ranges[k]))
-            continue;
         workspace_sum(micro_batch->workspace, tile, micro_batch->ranges[k],
                       micro_batch->block);
         reduction_add(task->reduction, to, tile, micro_batch->block, task->sum->grid);

@@ -203,16 +203,6 @@ void workspace_sum(const struct workspace *workspace, size_t tile,
     weights_of(&work)->kind->sum(&work, piece, range, block);
 }
 
-bool workspace_touches(const struct workspace *workspace, size_t tile,
-                       struct row_range range)
-{
-    CHECK(tile < workspace->network->tile_count);
-    const struct weight_tile *piece = &workspace->network->tiles[tile];
-    const struct weight_work work = {workspace, piece->layer};
-    const struct weight_kind *kind = weights_of(&work)->kind;
-    return kind->touches == NULL || kind->touches(&work, piece, range);
-}
-
 /* Returns how many entries workspace_factors has for one layer. */
 static size_t factor_count(const struct weight_work *work)
 {

@@ -156,12 +156,6 @@ struct weight_kind {
     size_t (*sum_scratch)(const struct weight_layer *layer, size_t rows);
     void (*sum)(const struct weight_work *work, const struct weight_tile *tile,
                 struct row_range range, float *block);
-
-    /* Returns false if sum would fill the block with zeros: the caller then need not
-     * compute, round and add it. The tiles of a kind with this function are small.
-     * NULL: every sum must be computed. */
-    bool (*touches)(const struct weight_work *work, const struct weight_tile *tile,
-                    struct row_range range);
 };
 
 /* The passes of a node over some rows of records. */

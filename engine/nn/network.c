@@ -17,13 +17,7 @@
  * size makes packing its operands worthwhile. Dense layers pack nothing; their blocks
  * are smaller, so that the cache also holds the block's integers, to which all cells of
  * a micro-batch add (README.md). */
-enum {
-    TILE_FLOATS = 262144,
-    DENSE_TILE_FLOATS = 32768,
-    TABLE_TILE_FLOATS = 16384, /* a record reads few rows of a table, and skips most
-                                  tiles */
-    TILE_ROWS_STEP = 16
-};
+enum { TILE_FLOATS = 262144, DENSE_TILE_FLOATS = 32768, TILE_ROWS_STEP = 16 };
 
 void network_destroy(struct network *network)
 {
@@ -51,9 +45,7 @@ static bool is_dense(const struct weight_layer *layer)
 
 static size_t tile_rows(const struct weight_layer *layer)
 {
-    size_t floats = layer->kind->touches != NULL ? TABLE_TILE_FLOATS
-                    : is_dense(layer)            ? DENSE_TILE_FLOATS
-                                                 : TILE_FLOATS;
+    size_t floats = is_dense(layer) ? DENSE_TILE_FLOATS : TILE_FLOATS;
     size_t count = floats / layer->row_floats / TILE_ROWS_STEP * TILE_ROWS_STEP;
     return count < TILE_ROWS_STEP ? TILE_ROWS_STEP : count;
 }

@@ -189,12 +189,6 @@ void workspace_scale(struct workspace *workspace, const float *clip_factors);
 void workspace_scale_layer(struct workspace *workspace, size_t layer,
                            const float *clip_factors);
 
-/* Returns false if workspace_sum would write only zeros: no record of range reads a row
- * of the tile, which is one of a table. Zeros are zero steps of every grid, so a sum
- * without this block has the same integers. */
-bool workspace_touches(const struct workspace *workspace, size_t tile,
-                       struct row_range range);
-
 /* block[0 .. tile.count) = the sum over the records of range of b_i x a_i, restricted
  * to coordinates [tile.offset, tile.offset + tile.count) of the flat vector; written,
  * not accumulated. An empty range gives zeros.

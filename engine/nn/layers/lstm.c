@@ -5,7 +5,8 @@
  *   c_t = s(z_f) c_(t-1) + s(z_i) tanh(z_g)           s: the logistic function
  *   h_t = s(z_o) tanh(c_t)                            h_(-1) = c_(-1) = 0
  *
- * Behind the end of a record h is zero, and no gradient comes from there.
+ * Behind the end of a record h is zero, and no gradient comes from there. The gates are
+ * computed there too, so that the time does not tell how long a record is.
  *
  * It is two weight layers that share their b, the gradient at z: W_ih reads x, and W_hh
  * reads h moved by one position, which is kept as a value of its own. Both are layers
@@ -73,8 +74,8 @@ struct step { /* the numbers of one record at one position */
 
 /* dz = the gradient at z; dc_before = that of c_(t-1). */
 VECTOR_CLONES
-static void go_back(float *restrict dz, float *restrict dc_before,
-                    const struct step *step, size_t hidden)
+static void go_back(float *restrict dz, float *dc_before, const struct step *step,
+                    size_t hidden)
 {
     const float *i = step->gates, *f = i + hidden, *g = f + hidden, *o = g + hidden;
     const float *c = step->c, *c_before = step->c_before, *dh = step->dh,
@@ -123,11 +124,10 @@ static void run_position(const struct values *v, const struct plan *plan, size_t
     float *h = at(v->h, i, t, hidden), *c = at(v->c, i, t, hidden);
     float *z = at(v->z, i, t, GATES * hidden), *first = at(v->before, i, 0, hidden);
 
-    if (t < length) {
-        open_gates(z, v->bias, hidden);
-        /* c_(-1) is zero, as h_(-1) is */
-        advance(c, h, z, t > 0 ? c - hidden : first, hidden);
-    } else {
+    open_gates(z, v->bias, hidden);
+    /* c_(-1) is zero, as h_(-1) is */
+    advance(c, h, z, t > 0 ? c - hidden : first, hidden);
+    if (t >= length) {
         memset(h, 0, size);
         memset(c, 0, size);
     }
@@ -181,9 +181,8 @@ static void back_position(const struct values *v, const struct gradients *d,
                               .dc = dc};
 
     /* The gradient of c_(-1) is not read; it is written over that of c_0. */
-    if (own)
-        go_back(dz, t > 0 ? dc - hidden : dc, &step, hidden);
-    else
+    go_back(dz, t > 0 ? dc - hidden : dc, &step, hidden);
+    if (!own)
         memset(dz, 0, GATES * hidden * sizeof *dz);
     if (!own && t > 0)
         memset(dc - hidden, 0, hidden * sizeof *dc);

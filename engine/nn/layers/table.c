@@ -203,20 +203,8 @@ static void sum(const struct weight_work *work, const struct weight_tile *tile,
     }
 }
 
-static bool touches(const struct weight_work *work, const struct weight_tile *tile,
-                    struct row_range range)
-{
-    for (size_t i = range.first; i < range.first + range.count; i++) {
-        struct table_gradient own = gradient_at(work, i);
-        for (size_t slot = 0; slot < own.slots; slot++)
-            if (has(tile, own.numbers[slot]))
-                return true;
-    }
-    return false;
-}
-
 const struct weight_kind table_weights = {
-    .has_positions = true, .measure = measure, .sum = sum, .touches = touches};
+    .has_positions = true, .measure = measure, .sum = sum};
 
 void table_onnx_sum(const struct translation *t, const char *rows, const int64_t *order,
                     size_t rank)

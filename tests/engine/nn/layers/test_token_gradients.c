@@ -160,31 +160,6 @@ static void no_record_reads_another(void **state)
     for_each_family(expect_alone);
 }
 
-/* A skipped tile would have been zeros in every record of the range, and a sum without
- * it has the same integers. */
-static void only_zeros_are_skipped(void **state)
-{
-    (void)state;
-    static const struct family wide = {"e20000,24y2,5i9vd3", LOSS_SOFTMAX_CROSS_ENTROPY,
-                                       9};
-    size_t skipped = 0, summed = 0;
-    struct batch batch;
-    make(&batch, &wide, 0, 1);
-    batch_run(&batch);
-    for (size_t first = 0; first + 3 <= batch.count; first += 3)
-        for (size_t t = 0; t < network_tile_count(batch.network); t++) {
-            struct row_range range = {first, 3};
-            bool touched = workspace_touches(batch.workspace, t, range);
-            workspace_sum(batch.workspace, t, range, batch.block);
-            for (size_t j = 0; j < network_tile(batch.network, t).count; j++)
-                assert_true(touched || batch.block[j] == 0.0F);
-            skipped += !touched;
-            summed += touched;
-        }
-    assert_true(skipped > 100 && summed > 100);
-    batch_fini(&batch);
-}
-
 /* The same records with as many positions again, all behind their ends. */
 static void padding_adds_nothing(void **state)
 {
@@ -330,7 +305,6 @@ int main(void)
         cmocka_unit_test(texts_of_one_person_are_one_gradient),
         cmocka_unit_test(the_sum_is_linear_in_the_weights),
         cmocka_unit_test(no_record_reads_another),
-        cmocka_unit_test(only_zeros_are_skipped),
         cmocka_unit_test(padding_adds_nothing),
         cmocka_unit_test(a_record_that_is_not_finite_is_refused),
         cmocka_unit_test(layers_are_trained_above_frozen_ones_and_below),
