@@ -53,8 +53,7 @@ struct encoder {
     bool is_plain_number; /* a cell that is a number becomes its mapped value only */
     bool decimal_comma;   /* numbers in cells have a comma (dialect.h) */
     bool takes_any;       /* no cell is refused (schema_takes_any) */
-    const struct tokenizer
-        *tokenizer; /* text: opened from the column's files; borrowed */
+    const struct tokenizer *tokenizer; /* text: of the column's files; borrowed */
 };
 struct cell {
     const char *text;

@@ -212,8 +212,9 @@ double schema_target(const struct schema *schema, double mapped);
 double schema_half_range(const struct schema *schema);
 
 /* Returns whether a and b have the same format, or both columns, and the same task,
- * classes (texts or numbers), and features in the same encoding, including names. Ignored columns, id columns, the
- * header, the dialect, defaults, texts of missing cells and stored texts may differ. */
+ * classes (texts or numbers), and features in the same encoding, including names.
+ * Ignored columns, id columns, the header, the dialect, defaults, texts of missing cells
+ * and stored texts may differ. */
 bool schema_agrees(const struct schema *a, const struct schema *b);
 
 const char *task_name(enum task task); /* classification regression */

@@ -198,9 +198,10 @@ enum status handle_file_delete(struct daemon_state *context, struct request *req
     struct audit_event act;
     struct store_tx *tx = NULL;
     const struct weights_row *row;
+    const struct access_question question = handler_question(request);
     enum status status = find(context, request, &row, error);
     if (status == ST_OK)
-        status = file_users_check_none(context, &row->id, error);
+        status = file_users_check_none(context, &question, &row->id, error);
     if (status == ST_OK)
         status = stale_read_retry_open(context, request, STORE_ROW, &tx, error);
     if (status != ST_OK)

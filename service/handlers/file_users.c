@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/data/text_column.h"
+#include "service/access/access.h"
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/jobs.h"
@@ -22,6 +23,7 @@ static bool dataset_names(const struct dataset *dataset, const struct file_id *f
 }
 
 static enum status check_datasets(struct daemon_state *context,
+                                  const struct access_question *question,
                                   const struct file_id *file, struct error *error)
 {
     const size_t count = datasets_count(context->datasets);
@@ -29,10 +31,15 @@ static enum status check_datasets(struct daemon_state *context,
         const struct dataset *dataset = datasets_at(context->datasets, i);
         struct dataset_info info;
         dataset_read(context->datasets, dataset, &info);
-        if (info.state != DATASET_DELETED && dataset_names(dataset, file))
-            return error_set(error, ST_FILE_IN_USE,
-                             "dataset \"%s\" has a tokenizer with this file",
-                             dataset_spec(dataset)->id.text);
+        if (info.state == DATASET_DELETED || !dataset_names(dataset, file))
+            continue;
+        return access_sees_dataset(question, dataset)
+                   ? error_set(error, ST_FILE_IN_USE,
+                               "dataset \"%s\" has a tokenizer with this file",
+                               dataset_spec(dataset)->id.text)
+                   : error_set(error, ST_FILE_IN_USE,
+                               "a dataset of someone else has a tokenizer with this "
+                               "file");
     }
     return ST_OK;
 }
@@ -51,16 +58,21 @@ static bool model_needs(struct daemon_state *context, const struct model_row *ro
 }
 
 static enum status check_models(struct daemon_state *context,
+                                const struct access_question *question,
                                 const struct file_id *file, struct error *error)
 {
     const size_t count = models_count(context->models);
     for (size_t i = 0; i < count; i++) {
         const struct model_row *row = models_at(context->models, i);
-        if (!model_is_removed(context->models, row) && model_needs(context, row, file))
-            return error_set(error, ST_FILE_IN_USE,
-                             "model %s predicts from texts with a tokenizer of this "
-                             "file",
-                             row->id.text);
+        if (model_is_removed(context->models, row) || !model_needs(context, row, file))
+            continue;
+        const char *seen = access_sees_model(context, question, row)
+                               ? row->id.text
+                               : "of someone else";
+        return error_set(error, ST_FILE_IN_USE,
+                         "a model, %s, predicts from texts with a tokenizer of this "
+                         "file",
+                         seen);
     }
     return ST_OK;
 }
@@ -83,10 +95,11 @@ static enum status check_weights(struct daemon_state *context,
 }
 
 enum status file_users_check_none(struct daemon_state *context,
+                                  const struct access_question *question,
                                   const struct file_id *file, struct error *error)
 {
     enum status status = check_weights(context, file, error);
     if (status == ST_OK)
-        status = check_datasets(context, file, error);
-    return status == ST_OK ? check_models(context, file, error) : status;
+        status = check_datasets(context, question, file, error);
+    return status == ST_OK ? check_models(context, question, file, error) : status;
 }

@@ -11,11 +11,15 @@
 #include "base/id.h"
 #include "base/status.h"
 
+struct access_question;
 struct daemon_state;
 
 /* Checks that nothing needs the file.
+ *   question        names who asks: a dataset or model that this principal does not see
+ *                   is not named
  *   ST_FILE_IN_USE  a dataset, a job or a model does; error->text says what to do */
 enum status file_users_check_none(struct daemon_state *context,
+                                  const struct access_question *question,
                                   const struct file_id *file, struct error *error);
 
 #endif

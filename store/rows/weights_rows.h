@@ -1,6 +1,6 @@
 /*
- * weights_rows.h - public files that were uploaded: weights, and the files of tokenizers. Ownership, visitors and ST_IO are
- * as in table_rows.h.
+ * weights_rows.h - public files that were uploaded: weights, and the files of tokenizers.
+ * Ownership, visitors and ST_IO are as in table_rows.h.
  */
 #ifndef STORE_ROWS_WEIGHTS_ROWS_H
 #define STORE_ROWS_WEIGHTS_ROWS_H
