@@ -6,7 +6,7 @@
  *
  * Invariants
  *   (1) A tokenizer was made from files whose size and SHA-256 are those of their rows.
- *   (2) At most TOKENIZERS_IDLE_MAX are kept that nobody uses; the least recently used
+ *   (2) At most TOKENIZERS_IDLE_MAX are kept without a user; the least recently used
  *       one is closed first.
  *
  * Threads: any.
@@ -23,7 +23,7 @@ struct tokenizers; /* opaque */
 enum { TOKENIZERS_IDLE_MAX = 4 };
 
 struct tokenizers *tokenizers_create(void);
-/* Nobody uses one any more. NULL is allowed. */
+/* None has a user any more. NULL is allowed. */
 void tokenizers_destroy(struct tokenizers *tokenizers);
 
 /* Takes the tokenizer of a column whose digests are known.

@@ -304,7 +304,7 @@ class DatasetRequestJsonl(TypedDict):
     """The file `data`: JSON Lines in UTF-8, each line one object whose members are the declared
     columns, in any order. A member that is absent or null is a missing cell. A text, a number, true
     and false are cells with that text, as in csv; a number keeps its digits. Members that are not
-    declared, members that stand there twice, arrays and objects are refused."""
+    declared, members that are there twice, arrays and objects are refused."""
 
     id: DatasetId
     format: Literal["jsonl"]
