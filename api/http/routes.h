@@ -64,7 +64,7 @@
       .body = BODY_JSON, .types = TYPE_JSON)                                           \
     X(dataset_import, ON_WRITE_QUEUE_THEN_LONG_POLL, DATASETS_ADMIN, .method = "POST", \
       .path = "/v1/datasets/{id}:import", .act = "dataset.import",                     \
-      .body = BODY_OPTIONAL, .types = TYPE_JSON)                                                              \
+      .body = BODY_OPTIONAL, .types = TYPE_JSON)                                       \
     X(dataset_import_get, AT_ONCE, DATASETS_ADMIN, .method = "GET",                    \
       .path = "/v1/datasets/{id}/import", .types = TYPE_JSON)                          \
     X(dataset_budget, AT_ONCE, BUDGETS_READ, .method = "GET",                          \
@@ -293,7 +293,7 @@ enum route_run {
 enum route_body {
     BODY_NONE,     /* a body is refused */
     BODY_EMPTY,    /* none, an empty one, or {} */
-    BODY_OPTIONAL, /* none, an empty one, or JSON */
+    BODY_OPTIONAL, /* none, an empty one, or JSON up to LIMIT_JSON_BODY */
     BODY_JSON,     /* application/json up to LIMIT_JSON_BODY */
     BODY_PATCH,    /* application/merge-patch+json up to LIMIT_JSON_BODY */
     BODY_LOGIN,    /* application/json up to LIMIT_LOGIN_BODY, without a key */

@@ -14,10 +14,7 @@
 #include "service/config/daemon_role.h"
 #include "service/http/field_rules.h"
 
-enum {
-    EMPTY_BODY_MAX = 64,     /* room for `{}` and blanks */
-    OPTIONAL_BODY_MAX = 1024 /* room for "acknowledge" with all its names */
-};
+enum { EMPTY_BODY_MAX = 64 }; /* room for `{}` and blanks */
 
 bool host_is_loopback(const char *value)
 {
@@ -183,7 +180,7 @@ uint64_t admission_body_max(enum route_body body, const struct config *config)
     switch (body) {
     case BODY_NONE: return 0;
     case BODY_EMPTY: return EMPTY_BODY_MAX;
-    case BODY_OPTIONAL: return OPTIONAL_BODY_MAX;
+    case BODY_OPTIONAL:
     case BODY_JSON:
     case BODY_PATCH: return LIMIT_JSON_BODY;
     case BODY_LOGIN: return LIMIT_LOGIN_BODY;

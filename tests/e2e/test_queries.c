@@ -190,6 +190,16 @@ static void the_rows_become_the_dataset(void **state)
     await_count(RUNNING, 0);
 }
 
+/* The longest query that openapi.yaml allows. */
+static void a_query_may_have_4096_bytes(void **state)
+{
+    struct scene *scene = *state;
+    char query[4096 + 1];
+    snprintf(query, sizeof query, "%-4096s", ROWS);
+    assert_status(import_query(scene, query), 200);
+    expect_points(scene);
+}
+
 /* More rows than the daemon asks for at once, and exactly as many. */
 static void all_rows_come(void **state)
 {
@@ -579,6 +589,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(the_rows_become_the_dataset),
+        TEST(a_query_may_have_4096_bytes),
         TEST(all_rows_come),
         TEST(they_come_over_tls_and_in_any_dialect),
         TEST(no_cell_is_refused),

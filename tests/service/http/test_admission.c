@@ -45,7 +45,7 @@ static void every_body_has_a_limit(void **state)
     assert_int_equal(admission_body_max(BODY_LOGIN, &config), 1 << 10);
     assert_int_equal(admission_body_max(BODY_PREDICT, &config), 64 << 20);
     assert_int_equal(admission_body_max(BODY_FILE, &config), 12345);
-    assert_int_equal(admission_body_max(BODY_OPTIONAL, &config), 1 << 10);
+    assert_int_equal(admission_body_max(BODY_OPTIONAL, &config), 1 << 20);
     assert_int_equal(admission_body_max(BODY_ROWS, &config), 12345);
     assert_true(admission_body_max(BODY_EMPTY, &config) < 1024);
 }
