@@ -244,19 +244,15 @@ static enum status create_again(struct network **out, const struct model_spec *m
     return status;
 }
 
-/* Refuses a network that trains a layer which has no gradients, or a layer before it. */
-static enum status check_trained(const struct network *network, struct error *error)
+/* A kind without a way back must not have a parameter before it: its gradient would be
+ * missing. */
+static void check_backward(const struct network *network)
 {
     for (size_t i = 0; i < network->node_count; i++) {
         const struct node *node = &network->nodes[i];
-        bool has_passes = node->kind->forward == NULL || node->kind->backward != NULL;
-        if (!has_passes && network->values[node->to].has_gradient)
-            return error_set_at(error, ST_INVALID, "/model/trainable",
-                                "%s can only be used with given weights: freeze it and "
-                                "all layers before it, as \"head\" does",
-                                node->name);
+        CHECK(node->kind->forward == NULL || node->kind->backward != NULL ||
+              !network->values[node->to].has_gradient);
     }
-    return ST_OK;
 }
 
 static bool has_constants(const struct network *network)
@@ -285,12 +281,9 @@ enum status network_create_of_units(struct network **out,
     }
     if (status != ST_OK)
         return status;
-    status = check_trained(made, error);
-    if (status == ST_OK)
-        *out = made;
-    else
-        network_destroy(made);
-    return status;
+    check_backward(made);
+    *out = made;
+    return ST_OK;
 }
 
 enum status network_create(struct network **out, const struct model_spec *model,
@@ -433,6 +426,12 @@ double network_flops(const struct network *network)
         bool goes_back = network->values[layer->from].has_gradient;
         flops += ((goes_back ? 2.0 : 0.0) + (layer->frozen ? 0.0 : 2.0)) *
                  layer_products(layer);
+    }
+    /* A product of two values has two products on its way back, one for each. */
+    for (size_t i = 0; i < network->node_count; i++) {
+        const struct node *node = &network->nodes[i];
+        if (node->kind->flops != NULL && network->values[node->to].has_gradient)
+            flops += 2.0 * node->kind->flops(node);
     }
     return flops;
 }

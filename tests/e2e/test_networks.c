@@ -22,16 +22,15 @@
                   ","                                                                  \
                   "{'type':'dropout','rate':0.25},{'type':'dense','out':10}]}"
 
-/* The pixels as ids of a text; the head is trained. */
+/* The pixels as ids of a text. */
 #define TEXT_MODEL                                                                     \
     "{'layers':[{'type':'embedding','vocabulary':17,'out':8},"                         \
     "{'type':'position','positions':64},{'type':'residual','body':["                   \
     "{'type':'attention','heads':2,'query':[{'type':'dense','out':8}],"                \
     "'key':[{'type':'dense','out':8}],'value':[{'type':'dense','out':8}]}]},"          \
-    "{'type':'take','position':'mean'},{'type':'dense','out':10}],"                    \
-    "'trainable':'head'}"
+    "{'type':'take','position':'mean'},{'type':'dense','out':10}]}"
 
-/* The pixels as ids again; all layers are trained. */
+/* The pixels as ids again. */
 #define LSTM_MODEL                                                                     \
     "{'layers':[{'type':'embedding','vocabulary':17,'out':8},"                         \
     "{'type':'position','positions':64},"                                              \

@@ -1,6 +1,8 @@
 /* Goal: models of tokens give the answers of the public models whose weights and names
- * they have. Method: tiny models of three dialects and their outputs in float64, made by
- * transformers, from ../shared/vectors/deep. */
+ * they have, and each record's gradient there has the norm and the clipped sum that it
+ * has, whichever tensors are trained. Method: tiny models of three dialects and their
+ * outputs, norms and sums in float64, made by transformers, from ../shared/vectors/deep.
+ */
 #include <string.h>
 
 #include "tests/expect.h"
@@ -66,15 +68,14 @@ static const struct public_model models[] = {
     {PRESET_ROBERTA, "roberta", "roberta", 18, NULL},
     {PRESET_DISTILBERT, "distilbert", "distilbert", 20, NULL}};
 
-static void open_model(struct run *run, const struct public_model *public,
-                       const struct text_encoder *sizes, uint32_t classes)
+static void open_trained(struct run *run, const struct public_model *public,
+                         const struct text_encoder *sizes, uint32_t classes,
+                         const struct model_start *start)
 {
     struct error error = {0};
     struct network *network;
-    struct model_spec model = {.preset = public->preset,
-                               .text_encoder = *sizes,
-                               .start.trainable = TRAINABLE_HEAD,
-                               .start.fresh_head = public->classifier != NULL};
+    struct model_spec model = {.preset = public->preset, .text_encoder = *sizes};
+    model_start_copy(&model.start, start);
     preset_expand(&model, classes);
     if (network_create(&network, &model,
                        (struct network_shape){public->tokens, classes},
@@ -83,6 +84,14 @@ static void open_model(struct run *run, const struct public_model *public,
     model_spec_fini(&model);
     run_open(run, network, public->tokens, classes);
     load(run, public->file);
+}
+
+static void open_model(struct run *run, const struct public_model *public,
+                       const struct text_encoder *sizes, uint32_t classes)
+{
+    const struct model_start head = {.trainable = TRAINABLE_HEAD,
+                                     .fresh_head = public->classifier != NULL};
+    open_trained(run, public, sizes, classes, &head);
 }
 
 /* Returns their number. */
@@ -144,11 +153,146 @@ static void the_mean_of_the_tokens_is_that_of_the_public_model(void **state)
     json_decref(hidden);
 }
 
+/* --- gradients --- */
+
+/* The tensors that a subset of the vectors trains; the caller releases it. */
+static struct model_start start_of(const json_t *subset)
+{
+    const json_t *patterns = json_object_get(subset, "patterns");
+    struct model_start start = {.trainable = TRAINABLE_ONLY,
+                                .named.count = json_array_size(patterns)};
+    start.named.texts = calloc(start.named.count, sizeof *start.named.texts);
+    for (size_t k = 0; k < start.named.count; k++)
+        snprintf(start.named.texts[k], TENSOR_NAME_SIZE, "%s",
+                 json_string_value(json_array_get(patterns, k)));
+    return start;
+}
+
+static double real_at(const json_t *list, size_t index)
+{
+    return json_number_value(json_array_get(list, index));
+}
+
+/* The passes up to the norms. */
+static void measure(struct run *run, const json_t *known)
+{
+    const json_t *records = json_object_get(known, "records");
+    size_t count = put_records(run, known);
+    for (size_t i = 0; i < count; i++)
+        workspace_classes(run->workspace)[i] =
+            number(json_array_get(records, i), "label");
+    workspace_forward(run->workspace, run->theta, count);
+    workspace_loss(run->workspace);
+    workspace_backward(run->workspace, run->theta);
+    workspace_measure(run->workspace, NULL);
+}
+
+/* sum (parameters) = the sum of the records, each times its factor of the subset. */
+static void sum_clipped(struct run *run, const json_t *subset, float *sum)
+{
+    const json_t *factors = json_object_get(subset, "factors");
+    size_t count = json_array_size(factors);
+    float own[ROWS], *block;
+    for (size_t i = 0; i < count; i++)
+        own[i] = (float)real_at(factors, i);
+    workspace_scale(run->workspace, own);
+    block = aligned_alloc(
+        64, (network_tile_floats_max(run->network) * sizeof(float) + 63) / 64 * 64);
+    for (size_t t = 0; t < network_tile_count(run->network); t++) {
+        struct tile tile = network_tile(run->network, t);
+        workspace_sum(run->workspace, t, (struct row_range){0, count}, block);
+        memcpy(sum + tile.offset, block, tile.count * sizeof *sum);
+    }
+    free(block);
+}
+
+/* Returns the distance of our sum from the file's, divided by the norm of that. */
+static double sum_error(const struct run *run, const float *sum, const char *name,
+                        const char *subset)
+{
+    char path[1024], file_name[32], tensor_name[TENSOR_NAME_SIZE + 32];
+    struct safetensors *file;
+    double apart = 0, all = 0;
+    float known[1024];
+    snprintf(file_name, sizeof file_name, "%s.sums", name);
+    weights_path(path, file_name);
+    assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);
+    for (size_t i = 0; i < network_tensor_count(run->network); i++) {
+        const struct tensor *tensor = network_tensor(run->network, i);
+        size_t found = 0;
+        snprintf(tensor_name, sizeof tensor_name, "%s/%s", subset, tensor->name);
+        for (size_t j = 0; j < safetensors_tensor_count(file); j++)
+            if (strcmp(safetensors_tensor(file, j)->name, tensor_name) == 0) {
+                assert_int_equal(
+                    safetensors_read(file, safetensors_tensor(file, j), known, NULL),
+                    ST_OK);
+                found++;
+            }
+        bool trained = tensor->offset < network_parameters(run->network);
+        assert_int_equal(found, trained ? 1 : 0);
+        for (size_t j = 0; trained && j < tensor->count; j++) {
+            apart += pow((double)sum[tensor->offset + j] - (double)known[j], 2);
+            all += pow((double)known[j], 2);
+        }
+    }
+    safetensors_close(file);
+    return sqrt(apart / all);
+}
+
+/* Norms to 1e-5, sums to 1e-5 of their norm. */
+static void expect_subset(const struct public_model *public, const json_t *known,
+                          const char *name, const json_t *subset)
+{
+    const json_t *config = json_object_get(known, "config"),
+                 *norms = json_object_get(subset, "norms");
+    struct text_encoder sizes = sizes_of(config);
+    struct model_start start = start_of(subset);
+    struct run run;
+    open_trained(&run, public, &sizes, number(config, "classes"), &start);
+    measure(&run, known);
+    for (size_t i = 0; i < json_array_size(norms); i++) {
+        double norm = workspace_norms(run.workspace)[i], expected = real_at(norms, i);
+        if (!(fabs(norm - expected) <= 1e-5 * expected))
+            fail_msg("%s, %s: record %zu: %g, expected %g", public->file, name, i, norm,
+                     expected);
+    }
+    float *sum = calloc(network_parameters(run.network), sizeof *sum);
+    sum_clipped(&run, subset, sum);
+    double error = sum_error(&run, sum, public->known, name);
+    if (!(error <= 1e-5))
+        fail_msg("%s, %s: %g", public->file, name, error);
+    free(sum);
+    model_start_fini(&start);
+    run_fini(&run);
+}
+
+static void gradients_are_those_of_the_public_model(void **state)
+{
+    size_t subsets = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+        json_t *known = vectors(models[k].known);
+        const char *name;
+        json_t *subset;
+        if (models[k].classifier == NULL)
+            json_object_foreach(json_object_get(known, "subsets"), name, subset)
+            {
+                if (strcmp(name, "bias") == 0)
+                    continue;
+                expect_subset(&models[k], known, name, subset);
+                subsets++;
+            }
+        json_decref(known);
+    }
+    assert_int_equal(subsets, 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_public_model_gives_its_answers),
         cmocka_unit_test(the_mean_of_the_tokens_is_that_of_the_public_model),
+        cmocka_unit_test(gradients_are_those_of_the_public_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,11 +31,20 @@ static float greatest(const float *row, size_t count)
 }
 
 /* The sums of the lanes are added in their order, so zeros behind the end change no
- * bit. What lies behind the columns of the product is cleared with them. */
+ * bit. */
+static double sum_of(const double lanes[LANES])
+{
+    double sum = 0;
+    for (size_t lane = 0; lane < LANES; lane++)
+        sum += lanes[lane];
+    return sum;
+}
+
+/* What lies behind the columns of the product is cleared with what is behind the end. */
 VECTOR_CLONES
 static void softmax(float *row, size_t length, size_t stride, float scale)
 {
-    double lanes[LANES] = {0}, sum = 0;
+    double lanes[LANES] = {0};
     const float most = greatest(row, length);
 
     VECTOR_LOOP
@@ -47,39 +56,103 @@ static void softmax(float *row, size_t length, size_t stride, float scale)
     for (size_t j = 0; j < stride; j += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
             lanes[lane] += (double)row[j + lane];
-    for (size_t lane = 0; lane < LANES; lane++)
-        sum += lanes[lane];
-    const float share = length > 0 ? (float)(1.0 / sum) : 0.0F;
+    const float share = length > 0 ? (float)(1.0 / sum_of(lanes)) : 0.0F;
     for (size_t j = 0; j < stride; j++)
         row[j] *= share;
 }
 
+static float scale_of(const struct attention_head *head)
+{
+    return (float)(1.0 / sqrt((double)head->width));
+}
+
+/* to (positions, rows_stride) = x y^T, of the head's columns of two values. */
+static void pairs(const struct attention_head *head, float *to, const float *x,
+                  const float *y)
+{
+    gemm_rows_by_rows(gemm_choice_best(),
+                      &(struct gemm){.rows = head->positions,
+                                     .columns = head->positions,
+                                     .terms = head->width,
+                                     .x = x,
+                                     .x_stride = head->stride,
+                                     .y = y,
+                                     .y_stride = head->stride,
+                                     .z = to,
+                                     .z_stride = rows_stride(head->positions)});
+}
+
+/* A product of P or dS, or of its transpose, and the head's columns of a value. */
+static struct gemm weigh(const struct attention_head *head, float *to,
+                         const float *shares, const float *value)
+{
+    return (struct gemm){.rows = head->positions,
+                         .columns = head->width,
+                         .terms = head->positions,
+                         .x = shares,
+                         .x_stride = rows_stride(head->positions),
+                         .y = value,
+                         .y_stride = head->stride,
+                         .z = to,
+                         .z_stride = head->stride};
+}
+
+/* p = P */
+static void shares(const struct attention_head *head, float *p)
+{
+    size_t stride = rows_stride(head->positions);
+    pairs(head, p, head->q, head->k);
+    for (size_t t = 0; t < head->positions; t++)
+        softmax(p + t * stride, head->length, stride, scale_of(head));
+}
+
 void attention_run(const struct attention_head *head, float *scratch)
 {
-    const struct gemm_kernel *kernel = gemm_choice_best();
-    size_t count = head->positions, stride = rows_stride(count);
-    const float scale = (float)(1.0 / sqrt((double)head->width));
+    shares(head, scratch);
+    struct gemm y = weigh(head, head->y, scratch, head->v);
+    gemm_rows_by_columns(gemm_choice_best(), &y);
+}
 
-    gemm_rows_by_rows(kernel, &(struct gemm){.rows = count,
-                                             .columns = count,
-                                             .terms = head->width,
-                                             .x = head->q,
-                                             .x_stride = head->stride,
-                                             .y = head->k,
-                                             .y_stride = head->stride,
-                                             .z = scratch,
-                                             .z_stride = stride});
-    for (size_t t = 0; t < count; t++)
-        softmax(scratch + t * stride, head->length, stride, scale);
-    gemm_rows_by_columns(kernel, &(struct gemm){.rows = count,
-                                                .columns = head->width,
-                                                .terms = count,
-                                                .x = scratch,
-                                                .x_stride = stride,
-                                                .y = head->v,
-                                                .y_stride = head->stride,
-                                                .z = head->y,
-                                                .z_stride = head->stride});
+/* row = dS of a position, from dP. */
+VECTOR_CLONES
+static void softmax_back(float *restrict row, const float *restrict p, size_t length,
+                         size_t stride, float scale)
+{
+    double lanes[LANES] = {0};
+
+    memset(row + length, 0, (stride - length) * sizeof *row);
+    for (size_t j = 0; j < stride; j += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] += (double)p[j + lane] * (double)row[j + lane];
+    const float mean = (float)sum_of(lanes);
+    for (size_t j = 0; j < stride; j++)
+        row[j] = scale * (p[j] * (row[j] - mean));
+}
+
+void attention_back(const struct attention_head *head,
+                    const struct attention_gradients *to, float *scratch)
+{
+    const struct gemm_kernel *kernel = gemm_choice_best();
+    size_t stride = rows_stride(head->positions);
+    float *p = scratch, *ds = scratch + attention_scratch(head->positions);
+
+    shares(head, p);
+    if (to->dv != NULL) {
+        struct gemm dv = weigh(head, to->dv, p, to->dy);
+        gemm_columns_by_columns(kernel, &dv);
+    }
+    pairs(head, ds, to->dy, head->v);
+    for (size_t t = 0; t < head->positions; t++)
+        softmax_back(ds + t * stride, p + t * stride, head->length, stride,
+                     scale_of(head));
+    if (to->dq != NULL) {
+        struct gemm dq = weigh(head, to->dq, ds, head->k);
+        gemm_rows_by_columns(kernel, &dq);
+    }
+    if (to->dk != NULL) {
+        struct gemm dk = weigh(head, to->dk, ds, head->q);
+        gemm_columns_by_columns(kernel, &dk);
+    }
 }
 
 struct plan {
@@ -89,30 +162,95 @@ struct plan {
 static size_t scratch(const struct node *node)
 {
     const struct plan *plan = node->plan;
-    return attention_scratch(plan->positions);
+    return 2 * attention_scratch(plan->positions);
+}
+
+/* The activations of the ends of the branches, and of the output. */
+struct values {
+    struct rows ids, q, k, v, y;
+};
+
+static struct values values_of(const struct node_work *work)
+{
+    const struct node *node = node_of(work);
+    return (struct values){.ids = sequence_ids(work),
+                           .q = activations_of(work, node->from),
+                           .k = activations_of(work, node->other),
+                           .v = activations_of(work, node->third),
+                           .y = activations_of(work, node->to)};
+}
+
+static float *row_of(struct rows rows, size_t i)
+{
+    return rows.data != NULL ? rows.data + i * rows.stride : NULL;
+}
+
+/* The first head of record i. */
+static struct attention_head first_head(const struct plan *plan,
+                                        const struct values *values, size_t i)
+{
+    return (struct attention_head){
+        .positions = plan->positions,
+        .length = sequence_length(row_of(values->ids, i), plan->positions),
+        .width = plan->width / plan->heads,
+        .q = row_of(values->q, i),
+        .k = row_of(values->k, i),
+        .v = row_of(values->v, i),
+        .y = row_of(values->y, i),
+        .stride = plan->width};
 }
 
 static void forward(const struct node_work *work)
 {
+    const struct plan *plan = node_of(work)->plan;
+    struct values values = values_of(work);
+
+    for (size_t i = 0; i < values.y.count; i++) {
+        struct attention_head head = first_head(plan, &values, i);
+        for (size_t h = 0; h < plan->heads; h++) {
+            attention_run(&head, work->workspace->node_scratch);
+            head.q += head.width;
+            head.k += head.width;
+            head.v += head.width;
+            head.y += head.width;
+        }
+    }
+}
+
+/* The gradients of a value; none if no parameter lies before it. */
+static struct rows gradients_if_any(const struct node_work *work, size_t value)
+{
+    return has_gradient(work, value) ? gradients_of(work, value) : (struct rows){0};
+}
+
+static float *next(float *columns, size_t width)
+{
+    return columns != NULL ? columns + width : NULL;
+}
+
+static void backward(const struct node_work *work)
+{
     const struct node *node = node_of(work);
     const struct plan *plan = node->plan;
-    struct rows ids = sequence_ids(work), y = activations_of(work, node->to),
-                q = activations_of(work, node->from),
-                k = activations_of(work, node->other),
-                v = activations_of(work, node->third);
+    struct values values = values_of(work);
+    struct rows dy = gradients_of(work, node->to),
+                dq = gradients_if_any(work, node->from),
+                dk = gradients_if_any(work, node->other),
+                dv = gradients_if_any(work, node->third);
 
-    for (size_t i = 0; i < y.count; i++) {
-        const float *own = ids.data + i * ids.stride;
-        struct attention_head head = {.positions = plan->positions,
-                                      .length = sequence_length(own, plan->positions),
-                                      .width = plan->width / plan->heads,
-                                      .stride = plan->width};
-        for (size_t first = 0; first < plan->width; first += head.width) {
-            head.q = q.data + i * q.stride + first;
-            head.k = k.data + i * k.stride + first;
-            head.v = v.data + i * v.stride + first;
-            head.y = y.data + i * y.stride + first;
-            attention_run(&head, work->workspace->node_scratch);
+    for (size_t i = 0; i < dy.count; i++) {
+        struct attention_head head = first_head(plan, &values, i);
+        struct attention_gradients to = {row_of(dy, i), row_of(dq, i), row_of(dk, i),
+                                         row_of(dv, i)};
+        for (size_t h = 0; h < plan->heads; h++) {
+            attention_back(&head, &to, work->workspace->node_scratch);
+            head.q += head.width;
+            head.k += head.width;
+            head.v += head.width;
+            to.dy += head.width;
+            to.dq = next(to.dq, head.width);
+            to.dk = next(to.dk, head.width);
+            to.dv = next(to.dv, head.width);
         }
     }
 }
@@ -178,6 +316,7 @@ static const struct node_kind attention_node = {.plan_size = sizeof(struct plan)
                                                 .reads_record = true,
                                                 .scratch = scratch,
                                                 .forward = forward,
+                                                .backward = backward,
                                                 .flops = flops,
                                                 .onnx = onnx};
 

@@ -291,6 +291,42 @@ static inline void oracle_branches_back(struct oracle *oracle,
     }
 }
 
+enum { ORACLE_ENDS = 3 }; /* branches of attention */
+
+static inline void oracle_attention(struct oracle *oracle, struct oracle_layer *layer)
+{
+    const struct layer_spec *spec = layer->spec;
+    size_t l = (size_t)(spec - oracle->model->layers) + 1;
+    size_t counts[ORACLE_ENDS] = {spec->body, spec->shortcut, spec->third};
+    size_t size = oracle_size(layer->out);
+    layer->ends = calloc(ORACLE_ENDS * size, sizeof *layer->ends);
+    for (size_t k = 0; k < ORACLE_ENDS; l += counts[k++])
+        oracle_forward_list(oracle, l, counts[k], layer->in, layer->x,
+                            layer->ends + k * size);
+    oracle_heads(oracle, layer, NULL, NULL);
+}
+
+static inline void oracle_attention_back(struct oracle *oracle,
+                                         struct oracle_layer *layer, const double *dy,
+                                         double *dx)
+{
+    const struct layer_spec *spec = layer->spec;
+    size_t l = (size_t)(spec - oracle->model->layers) + 1;
+    size_t counts[ORACLE_ENDS] = {spec->body, spec->shortcut, spec->third};
+    size_t size = oracle_size(layer->out);
+    double *d_ends = calloc(ORACLE_ENDS * size, sizeof *d_ends);
+    oracle_heads(oracle, layer, dy, d_ends);
+    for (size_t k = 0; k < ORACLE_ENDS; l += counts[k++]) {
+        double *own = calloc(size, sizeof *own);
+        memcpy(own, d_ends + k * size, size * sizeof *own);
+        own = oracle_backward_list(oracle, l, counts[k], own);
+        for (size_t j = 0; j < oracle_size(layer->in); j++)
+            dx[j] += own[j];
+        free(own);
+    }
+    free(d_ends);
+}
+
 static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *layer)
 {
     size_t size = oracle_size(layer->in);
@@ -325,6 +361,7 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
             layer->y[j] = layer->x[j] * layer->mask[j];
         break;
     case ORACLE_RESIDUAL: oracle_branches(oracle, layer); break;
+    case ORACLE_ATTENTION: oracle_attention(oracle, layer); break;
     case ORACLE_SCATTER: oracle_scatter(layer); break;
     case ORACLE_EMBEDDING:
     case ORACLE_POSITION:
@@ -383,6 +420,7 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
             dx[j] = dy[j] * layer->mask[j];
         break;
     case ORACLE_RESIDUAL: oracle_branches_back(oracle, layer, dy, dx); break;
+    case ORACLE_ATTENTION: oracle_attention_back(oracle, layer, dy, dx); break;
     case ORACLE_EMBEDDING:
     case ORACLE_POSITION:
     case ORACLE_TOKEN_TYPE:
@@ -402,8 +440,7 @@ static inline void oracle_forward_list(struct oracle *oracle, size_t first,
                                        double *x, double *y)
 {
     const struct model_spec *model = oracle->model;
-    for (size_t l = first; l < first + count;
-         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut) {
+    for (size_t l = first; l < first + count; l += oracle_extent(&model->layers[l])) {
         struct oracle_layer *layer = &oracle->layers[l];
         *layer = (struct oracle_layer){.spec = &model->layers[l],
                                        .in = shape,
@@ -412,8 +449,7 @@ static inline void oracle_forward_list(struct oracle *oracle, size_t first,
         layer->x = calloc(oracle_size(shape), sizeof *x);
         layer->y = calloc(oracle_size(layer->out), sizeof *y);
         memcpy(layer->x, x, oracle_size(shape) * sizeof *x);
-        if (oracle_kind(layer->spec) !=
-            ORACLE_RESIDUAL) /* whose branches count their own */
+        if (!oracle_has_branches(layer->spec)) /* which count their own */
             oracle->next += oracle_layer_parameters(model, l, shape);
         oracle_forward(oracle, layer);
         x = layer->y;
@@ -428,8 +464,7 @@ static inline double *oracle_backward_list(struct oracle *oracle, size_t first,
 {
     const struct model_spec *model = oracle->model;
     size_t order[ORACLE_LAYERS_MAX], entries = 0;
-    for (size_t l = first; l < first + count;
-         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut)
+    for (size_t l = first; l < first + count; l += oracle_extent(&model->layers[l]))
         order[entries++] = l;
     while (entries-- > 0) {
         struct oracle_layer *layer = &oracle->layers[order[entries]];
@@ -473,6 +508,7 @@ static inline double oracle_evaluate(const struct model_spec *model,
         free(oracle.layers[l].x);
         free(oracle.layers[l].y);
         free(oracle.layers[l].mask);
+        free(oracle.layers[l].ends);
     }
     free(dy);
     free(x);

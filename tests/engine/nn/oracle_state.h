@@ -24,6 +24,7 @@ struct oracle_layer {
     size_t at; /* first parameter */
     double *x, *y;
     double *mask; /* of dropout */
+    double *ends; /* of attention: q, k and v */
 };
 
 struct oracle {

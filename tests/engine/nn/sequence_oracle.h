@@ -210,6 +210,98 @@ static inline void oracle_lstm(struct oracle *oracle, struct oracle_layer *layer
     free(l.h);
 }
 
+/* One head of attention: query, key and value of width numbers at each position, channel
+ * by channel. */
+struct oracle_head {
+    const double *q, *k, *v;
+    double *dq, *dk, *dv; /* unused in a forward pass */
+    size_t positions, own, width;
+};
+
+static inline double oracle_at(const double *x, size_t c, size_t t, size_t positions)
+{
+    return x[c * positions + t];
+}
+
+/* shares (own) = the softmax of the scores of position t. */
+static inline void oracle_shares(const struct oracle_head *head, size_t t,
+                                 double *shares)
+{
+    double sum = 0.0;
+    for (size_t s = 0; s < head->own; s++) {
+        double score = 0.0;
+        for (size_t c = 0; c < head->width; c++)
+            score += oracle_at(head->q, c, t, head->positions) *
+                     oracle_at(head->k, c, s, head->positions);
+        shares[s] = exp(score / sqrt((double)head->width));
+        sum += shares[s];
+    }
+    for (size_t s = 0; s < head->own; s++)
+        shares[s] /= sum;
+}
+
+/* The derivatives that output c of position t, whose own is dy, adds: by the quotient
+ * rule, the derivative of a share in its own score is p (1 - p), in another -p p'. */
+static inline void oracle_head_back(const struct oracle_head *head, size_t t, size_t c,
+                                    const double *shares, double dy)
+{
+    size_t positions = head->positions;
+    double root = sqrt((double)head->width);
+    for (size_t s = 0; s < head->own; s++) {
+        double ds = 0.0;
+        head->dv[c * positions + s] += shares[s] * dy;
+        for (size_t r = 0; r < head->own; r++)
+            ds += dy * oracle_at(head->v, c, r, positions) * shares[r] *
+                  ((r == s ? 1.0 : 0.0) - shares[s]);
+        for (size_t j = 0; j < head->width; j++) {
+            head->dq[j * positions + t] +=
+                ds * oracle_at(head->k, j, s, positions) / root;
+            head->dk[j * positions + s] +=
+                ds * oracle_at(head->q, j, t, positions) / root;
+        }
+    }
+}
+
+/* y = the head's attention, or adds to its derivatives if dy is not NULL. */
+static inline void oracle_head(const struct oracle_head *head, double *y,
+                               const double *dy)
+{
+    double *shares = calloc(head->positions, sizeof *shares);
+    for (size_t t = 0; t < head->positions; t++) {
+        oracle_shares(head, t, shares);
+        for (size_t c = 0; c < head->width; c++) {
+            size_t at = c * head->positions + t;
+            for (size_t s = 0; s < head->own && dy == NULL; s++)
+                y[at] += shares[s] * oracle_at(head->v, c, s, head->positions);
+            if (dy != NULL)
+                oracle_head_back(head, t, c, shares, dy[at]);
+        }
+    }
+    free(shares);
+}
+
+/* All heads of a layer; ends and d_ends: q, then k, then v. */
+static inline void oracle_heads(const struct oracle *oracle, struct oracle_layer *layer,
+                                const double *dy, double *d_ends)
+{
+    size_t size = layer->out.c * layer->out.h, heads = layer->spec->groups;
+    struct oracle_head head = {.positions = layer->out.h,
+                               .own = oracle_tokens(oracle->record),
+                               .width = layer->out.c / heads};
+    for (size_t h = 0; h < heads; h++) {
+        size_t first = h * head.width * head.positions;
+        head.q = layer->ends + first;
+        head.k = head.q + size;
+        head.v = head.k + size;
+        if (dy != NULL) {
+            head.dq = d_ends + first;
+            head.dk = head.dq + size;
+            head.dv = head.dk + size;
+        }
+        oracle_head(&head, layer->y + first, dy != NULL ? dy + first : NULL);
+    }
+}
+
 /* dy and dx are NULL in a forward pass. */
 static inline void oracle_sequence(struct oracle *oracle, struct oracle_layer *layer,
                                    const double *dy, double *dx)

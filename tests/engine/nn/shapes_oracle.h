@@ -31,6 +31,7 @@ enum oracle_kind {
     ORACLE_LAYER_NORM,
     ORACLE_DROPOUT,
     ORACLE_RESIDUAL,
+    ORACLE_ATTENTION,
     ORACLE_SCATTER,
     ORACLE_EMBEDDING,
     ORACLE_POSITION,
@@ -62,6 +63,7 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "layer_norm",
                                         "dropout",
                                         "residual",
+                                        "attention",
                                         "scatter",
                                         "embedding",
                                         "position",
@@ -84,6 +86,17 @@ struct oracle_shape {
 static inline size_t oracle_size(struct oracle_shape s)
 {
     return s.c * s.h * s.w;
+}
+
+/* The entries of a layer in the list, those of its branches included. */
+static inline size_t oracle_extent(const struct layer_spec *spec)
+{
+    return 1 + (size_t)spec->body + spec->shortcut + spec->third;
+}
+
+static inline bool oracle_has_branches(const struct layer_spec *spec)
+{
+    return spec->body > 0;
 }
 
 static inline size_t oracle_out(size_t in, size_t kernel, const struct layer_spec *spec)
@@ -128,6 +141,7 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_GROUP_NORM:
     case ORACLE_LAYER_NORM:
     case ORACLE_DROPOUT: return in;
+    case ORACLE_ATTENTION:
     case ORACLE_RESIDUAL: return oracle_shape_after(model, l + 1, spec->body, in);
     case ORACLE_CONV2D:
         return (struct oracle_shape){spec->out,
@@ -159,8 +173,7 @@ static inline struct oracle_shape oracle_shape_after(const struct model_spec *mo
                                                      size_t first, size_t count,
                                                      struct oracle_shape in)
 {
-    for (size_t l = first; l < first + count;
-         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut)
+    for (size_t l = first; l < first + count; l += oracle_extent(&model->layers[l]))
         in = oracle_shape_out(model, l, in);
     return in;
 }
@@ -188,9 +201,11 @@ static inline size_t oracle_layer_parameters(const struct model_spec *model, siz
         return 4 * (size_t)spec->out * (in.c + spec->out + 2);
     if (oracle_kind(spec) == ORACLE_POSITION || oracle_kind(spec) == ORACLE_TOKEN_TYPE)
         return spec->rows * in.c;
-    if (oracle_kind(spec) == ORACLE_RESIDUAL)
+    if (oracle_has_branches(spec)) /* each of which reads the same value */
         return oracle_list_parameters(model, l + 1, spec->body, in) +
-               oracle_list_parameters(model, l + 1 + spec->body, spec->shortcut, in);
+               oracle_list_parameters(model, l + 1 + spec->body, spec->shortcut, in) +
+               oracle_list_parameters(model, l + 1 + spec->body + spec->shortcut,
+                                      spec->third, in);
     return 0;
 }
 
@@ -199,8 +214,7 @@ static inline size_t oracle_list_parameters(const struct model_spec *model,
                                             struct oracle_shape in)
 {
     size_t total = 0;
-    for (size_t l = first; l < first + count;
-         l += 1 + (size_t)model->layers[l].body + model->layers[l].shortcut) {
+    for (size_t l = first; l < first + count; l += oracle_extent(&model->layers[l])) {
         total += oracle_layer_parameters(model, l, in);
         in = oracle_shape_out(model, l, in);
     }

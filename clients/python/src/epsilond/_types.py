@@ -1120,8 +1120,7 @@ class LayerTokenType(TypedDict):
 class LayerAttention(TypedDict):
     """Attention of `heads` heads: each position reads the tokens of its own record, with weights
     from the softmax of query times key. `query`, `key` and `value` are lists of layers that read
-    the same positions and end in the same width, which `heads` divides. Its layers, and those
-    before it, have given weights and are not trained."""
+    the same positions and end in the same width, which `heads` divides."""
 
     type: Literal["attention"]
     heads: int

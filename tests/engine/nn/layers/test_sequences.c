@@ -293,12 +293,6 @@ static void what_does_not_fit_is_refused(void **state)
     add_attention(&list, 2, 6);
     end(&list);
     expect_refused(&list, head, 5, "/model/layers/2/type", "must come after embedding");
-
-    begin(&list);
-    add_attention(&list, 2, 6);
-    end(&list);
-    expect_refused(&list, TRAINABLE_ALL, 5, "/model/trainable",
-                   "attention can only be used with given weights");
 }
 
 /* Features end behind the last layer that reads the ids. If a dropout comes before it,
@@ -328,6 +322,26 @@ static void kept_features_are_those_after_take(void **state)
     run_fini(&run);
 }
 
+/* A product of a layer has two on its way back, for the weight and for what is before
+ * it; so has a product of two values, one for each. */
+static void flops_count_the_way_back_of_attention(void **state)
+{
+    (void)state;
+    const double dense = 2.0 * 5 * 6 * 6, pairs = 4.0 * 5 * 5 * 6, head = 2.0 * 6 * 2;
+    struct network *network;
+    struct error error = {0};
+    struct list list;
+    begin(&list);
+    add_attention(&list, 2, 6);
+    end(&list);
+    assert_int_equal(compile(&network, &list, TRAINABLE_ALL, 5, 2, &error), ST_OK);
+    assert_close(network_flops(network), 3.0 * (3.0 * dense + pairs + head), 1e-12);
+    network_destroy(network);
+    assert_int_equal(compile(&network, &list, TRAINABLE_HEAD, 5, 2, &error), ST_OK);
+    assert_close(network_flops(network), 3.0 * dense + pairs + 2.0 * head, 1e-12);
+    network_destroy(network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +352,7 @@ int main(void)
         cmocka_unit_test(attention_is_the_softmax_of_its_scores),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(kept_features_are_those_after_take),
+        cmocka_unit_test(flops_count_the_way_back_of_attention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,11 @@ static const struct family families[] = {
     {"e7,4j5rfd3", LOSS_SOFTMAX_CROSS_ENTROPY, 5},
     {"e7,4[j4]hd1", LOSS_SQUARED, 1},
     {"e2000,24y2,5vd3", LOSS_SOFTMAX_CROSS_ENTROPY, 12},
+    {"e7,6q2d6|d6|d6]Hd3", LOSS_SOFTMAX_CROSS_ENTROPY, 9},
+    {"e9,8i9y2,3l[q4d12|D12|d12]d8]l[d12ud8]lhd4td3", LOSS_SOFTMAX_CROSS_ENTROPY, 9},
+    {"e7,5q1d20|ld20|j5d20]d5vd1", LOSS_LOGISTIC, 7},
+    {"e7,6q3d6|d6|d6]q1d9|d9|d9]Hd1", LOSS_SQUARED, 2},
+    {"e7,6[q2d6|d6|d6]d6]l[q3d6|d6|d6]d6]lj4vd1", LOSS_HUBER, 7},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -85,7 +90,9 @@ static void expect_unit(struct batch *batch, struct row_range unit,
     batch_as_file(batch, ours, sum);
     assert_true(distance(batch, sum, 1.0, gradient) <= 1e-5 * norm + 1e-9);
     double measured = workspace_norms(batch->workspace)[unit.first];
-    assert_true(fabs(measured - norm) <= 1e-5 * norm + 1e-6);
+    /* A Gram's norm is a bound, which grows with the rows of a unit (noise.md 2.4). */
+    assert_true(measured >= norm * (1.0 - 1e-5) - 1e-6);
+    assert_true(measured <= norm * (1.0 + 2e-5) + 1e-6);
     assert_true(measured >= norm_of(ours, batch->parameters) * (1.0 - 0x1p-23));
     assert_true(workspace_spreads(batch->workspace)[unit.first] >=
                 measured * (1.0 - 0x1p-20));
@@ -163,8 +170,9 @@ static void no_record_reads_another(void **state)
 /* The same records with as many positions again, all behind their ends. */
 static void padding_adds_nothing(void **state)
 {
-    static const char *const models[] = {"e7,6Hd3", "e9,8d8[d12ud8]lvd4", "e9,8i40lHd3",
-                                         "e9,8j7j5vd4"};
+    static const char *const models[] = {
+        "e7,6Hd3",     "e9,8d8[d12ud8]lvd4", "e9,8i40lHd3",
+        "e9,8j7j5vd4", "e9,8q2d8|d8|d8]Hd3", "e9,8i40l[q4d8|d8|d8]d8]l[d12ud8]lhd4td3"};
     (void)state;
     for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
         struct batch short_one, long_one;
@@ -235,11 +243,22 @@ static void layers_are_trained_above_frozen_ones_and_below(void **state)
     static const struct {
         const char *layers, *trained;
     } cases[] = {
-        {"e7,6i11,2y2,3d8Hd3", "0.*"}, {"e7,6i11,2y2,3d8Hd3", "1.*"},
-        {"e7,6i11,2y2,3d8Hd3", "2.*"}, {"e7,6i11,2y2,3d8Hd3", "3.*"},
-        {"e7,6i11,2y2,3d8Hd3", "5.*"}, {"e7,6j5j4vd3", "0.*"},
-        {"e7,6j5j4vd3", "1.*_ih_l0"},  {"e7,6j5j4vd3", "1.*_hh_l0"},
-        {"e7,6j5j4vd3", "2.*_hh_l0"},  {"e7,6j5j4vd3", "4.*"},
+        {"e7,6i11,2y2,3d8Hd3", "0.*"},
+        {"e7,6i11,2y2,3d8Hd3", "1.*"},
+        {"e7,6i11,2y2,3d8Hd3", "2.*"},
+        {"e7,6i11,2y2,3d8Hd3", "3.*"},
+        {"e7,6i11,2y2,3d8Hd3", "5.*"},
+        {"e7,6j5j4vd3", "0.*"},
+        {"e7,6j5j4vd3", "1.*_ih_l0"},
+        {"e7,6j5j4vd3", "1.*_hh_l0"},
+        {"e7,6j5j4vd3", "2.*_hh_l0"},
+        {"e7,6j5j4vd3", "4.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "0.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "1.body.0.query.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "1.body.0.key.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "1.body.0.value.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "1.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "2.*"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
