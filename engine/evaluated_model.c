@@ -12,7 +12,7 @@ _Static_assert((int)ROWS >= (int)UNIT_ROWS_MAX, "a unit lies in one micro-batch"
 
 struct evaluated_model {
     struct network *network;
-    float *parameters; /* (network_floats) */
+    struct model_values values;
     struct data_shape data;
     struct team *team;
     struct workspace **workspaces; /* (team_size) */
@@ -47,18 +47,6 @@ enum status evaluated_model_memory(uint64_t *memory,
     return ST_OK;
 }
 
-static enum status read_parameters(struct evaluated_model *model,
-                                   const struct predictor_source *source,
-                                   struct error *error)
-{
-    model->parameters =
-        calloc(network_floats(model->network), sizeof *model->parameters);
-    if (model->parameters == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
-    return model_file_read_on(source->path, source->seal, source->body, model->network,
-                              model->parameters, error);
-}
-
 static enum status create_workspaces(struct evaluated_model *model, struct error *error)
 {
     enum status status = ST_OK;
@@ -86,7 +74,8 @@ enum status evaluated_model_open(struct evaluated_model **out,
     if (status == ST_OK)
         status = compile(&model->network, setup, error);
     if (status == ST_OK)
-        status = read_parameters(model, &setup->source, error);
+        status = model_values_open(&model->values, &setup->source.files, model->network,
+                                   error);
     if (status == ST_OK)
         status = team_create(&model->team, setup->threads, error);
     if (status == ST_OK)
@@ -107,8 +96,8 @@ void evaluated_model_close(struct evaluated_model *model)
         workspace_destroy(model->workspaces[m]);
     free(model->workspaces);
     team_destroy(model->team);
+    model_values_close(&model->values);
     network_destroy(model->network);
-    free(model->parameters);
     free(model);
 }
 
@@ -135,7 +124,7 @@ enum status evaluated_model_score(struct evaluated_model *model,
     if (status == ST_OK)
         status = evaluator_create(&evaluator, &setup, error);
     if (status == ST_OK)
-        status = evaluator_run(evaluator, model->parameters, evaluation, error);
+        status = evaluator_run(evaluator, model->values.floats, evaluation, error);
     evaluator_destroy(evaluator);
     return status;
 }
@@ -147,7 +136,7 @@ enum status evaluated_model_measure(struct evaluated_model *model,
 {
     const struct holdout_evaluation_setup setup = {.plan = plan,
                                                    .matrix = holdout,
-                                                   .parameters = model->parameters,
+                                                   .parameters = model->values.floats,
                                                    .team = model->team,
                                                    .workspaces = model->workspaces,
                                                    .cancel = model->cancel};

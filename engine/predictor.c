@@ -12,7 +12,7 @@
 struct predictor {
     struct network *network;
     struct workspace *workspace;
-    float *parameters;
+    struct model_values values;
 };
 
 static enum status compile(struct network **network, const struct model_spec *model,
@@ -36,12 +36,8 @@ static enum status open_model(struct predictor *predictor,
                               error);
     if (status != ST_OK)
         return status;
-    predictor->parameters =
-        calloc(network_floats(predictor->network), sizeof *predictor->parameters);
-    if (predictor->parameters == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for the model's parameters");
-    return model_file_read_on(source->path, source->seal, source->body,
-                              predictor->network, predictor->parameters, error);
+    return model_values_open(&predictor->values, &source->files, predictor->network,
+                             error);
 }
 
 enum status predictor_open(struct predictor **out,
@@ -65,15 +61,22 @@ void predictor_close(struct predictor *predictor)
     if (predictor == NULL)
         return;
     workspace_destroy(predictor->workspace);
+    model_values_close(&predictor->values);
     network_destroy(predictor->network);
-    free(predictor->parameters);
     free(predictor);
 }
 
 size_t predictor_size(const struct predictor *predictor)
 {
-    return network_floats(predictor->network) * sizeof *predictor->parameters +
-           workspace_size(predictor->network, PREDICTOR_ROWS);
+    const struct network *network = predictor->network;
+    size_t floats = predictor_body(predictor) == NULL ? network_floats(network)
+                                                      : network_parameters(network);
+    return floats * sizeof(float) + workspace_size(network, PREDICTOR_ROWS);
+}
+
+const struct shared_body *predictor_body(const struct predictor *predictor)
+{
+    return predictor->values.body;
 }
 
 enum status predictor_flops(double *flops, const struct model_spec *model,
@@ -98,7 +101,7 @@ void predictor_run(struct predictor *predictor, double *outputs, size_t count)
 {
     CHECK(count <= PREDICTOR_ROWS);
     struct small_floats before = small_floats_drop();
-    workspace_forward(predictor->workspace, predictor->parameters, count);
+    workspace_forward(predictor->workspace, predictor->values.floats, count);
     workspace_predict(predictor->workspace, outputs);
     small_floats_restore(before);
 }

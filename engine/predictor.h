@@ -9,23 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/file_checksum.h"
 #include "base/status.h"
 #include "engine/data/schema.h"
+#include "engine/model_file/model_values.h"
 #include "engine/nn/model_spec.h"
 
-struct predictor;      /* opaque */
-struct weights_source; /* model_file.h */
+struct predictor; /* opaque */
 
-/* The arguments of predictor_open, which borrows them during the call. */
+/* The arguments of predictor_open, which borrows them during the call; the shared bodies
+ * of the files until the predictor is closed. */
 struct predictor_source {
-    const char *path;                 /* a safetensors file */
-    const struct file_checksum *seal; /* expected checksum of the file; NULL: not
-                                       * checked */
+    struct model_source files;
     const struct model_spec *model;
     struct data_shape data; /* shape of the data that the model was trained on */
-    /* The file of the model's body, if its own has none (model_file.h); or NULL. */
-    const struct weights_source *body;
 };
 
 /* Reads the tensors of the model from its file.
@@ -37,8 +33,10 @@ enum status predictor_open(struct predictor **out,
                            const struct predictor_source *source, struct error *error);
 void predictor_close(struct predictor *predictor); /* NULL is allowed */
 
-/* The bytes of memory that the predictor takes. */
+/* The bytes of memory that the predictor takes, without a shared body. */
 size_t predictor_size(const struct predictor *predictor);
+/* The body that it shares with other models, or NULL. */
+const struct shared_body *predictor_body(const struct predictor *predictor);
 
 /* Floating-point operations of one row. The model need not be opened.
  *   ST_INVALID  as predictor_open */

@@ -49,9 +49,8 @@ static bool any_is_turned(const struct network *network)
     return false;
 }
 
-/* Returns whether the tensor belongs to the body: it was neither trained nor given by the
- * job. */
-static bool is_body(const struct network *network, const struct tensor *tensor)
+/* A tensor of the body was neither trained nor given by the job. */
+bool model_file_is_body(const struct network *network, const struct tensor *tensor)
 {
     size_t layer = network_constant_layer(network);
     if (tensor->offset < network_parameters(network))
@@ -65,7 +64,7 @@ static bool is_body(const struct network *network, const struct tensor *tensor)
 bool model_file_has_body(const struct network *network)
 {
     for (size_t i = 0; i < network_tensor_count(network); i++)
-        if (is_body(network, network_tensor(network, i)))
+        if (model_file_is_body(network, network_tensor(network, i)))
             return true;
     return false;
 }
@@ -80,7 +79,7 @@ static struct tensor *stored_tensors(const struct network *network, bool with_bo
     *count = 0;
     for (size_t i = 0; i < all; i++) {
         const struct tensor *tensor = network_tensor(network, i);
-        if (with_body || !is_body(network, tensor))
+        if (with_body || !model_file_is_body(network, tensor))
             stored[(*count)++] = *tensor;
     }
     return stored;
@@ -200,14 +199,16 @@ enum part { PART_ALL, PART_BODY, PART_OWN };
 static bool is_part(const struct network *network, size_t index, enum part part)
 {
     return part == PART_ALL ||
-           is_body(network, network_tensor(network, index)) == (part == PART_BODY);
+           model_file_is_body(network, network_tensor(network, index)) ==
+               (part == PART_BODY);
 }
 
+/* values: of the whole network, or for PART_BODY only the frozen floats. */
 static enum status read_tensors(const struct source *source, enum part part,
-                                const struct network *network, float *parameters,
+                                const struct network *network, float *values,
                                 struct error *error)
 {
-    size_t count = 0;
+    size_t first = part == PART_BODY ? network_parameters(network) : 0, count = 0;
     enum status status = ST_OK;
 
     for (size_t i = 0; i < network_tensor_count(network); i++)
@@ -218,7 +219,8 @@ static enum status read_tensors(const struct source *source, enum part part,
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
         if (is_part(network, i, part))
-            status = read_tensor(source, wanted, parameters + wanted->offset, error);
+            status =
+                read_tensor(source, wanted, values + (wanted->offset - first), error);
     }
     return status;
 }
@@ -226,7 +228,7 @@ static enum status read_tensors(const struct source *source, enum part part,
 /* seal: NULL: not checked. */
 static enum status read_part(const char *path, const struct file_checksum *seal,
                              enum part part, const struct network *network,
-                             float *parameters, struct error *error)
+                             float *values, struct error *error)
 {
     const struct name_map *map = part == PART_BODY ? name_map_of(network) : NULL;
     struct source source;
@@ -237,7 +239,7 @@ static enum status read_part(const char *path, const struct file_checksum *seal,
     if (seal != NULL)
         status = safetensors_check(source.file, seal, error);
     if (status == ST_OK)
-        status = read_tensors(&source, part, network, parameters, error);
+        status = read_tensors(&source, part, network, values, error);
     source_close(&source);
     return status;
 }
@@ -256,10 +258,25 @@ enum status model_file_read_on(const char *path, const struct file_checksum *sea
 {
     if (body == NULL)
         return read_part(path, seal, PART_ALL, network, parameters, error);
-    enum status status = read_part(path, seal, PART_OWN, network, parameters, error);
+    enum status status = model_file_read_own(path, seal, network, parameters, error);
     if (status != ST_OK)
         return status;
-    return read_part(body->path, &body->seal, PART_BODY, network, parameters, error);
+    return model_file_read_body(body, network, parameters + network_parameters(network),
+                                error);
+}
+
+enum status model_file_read_own(const char *path, const struct file_checksum *seal,
+                                const struct network *network, float *parameters,
+                                struct error *error)
+{
+    return read_part(path, seal, PART_OWN, network, parameters, error);
+}
+
+enum status model_file_read_body(const struct weights_source *body,
+                                 const struct network *network, float *frozen,
+                                 struct error *error)
+{
+    return read_part(body->path, &body->seal, PART_BODY, network, frozen, error);
 }
 
 /* ---- initial weights of a training ---- */

@@ -42,6 +42,8 @@ struct weights_source {
     const struct weights_source *body;
 };
 
+/* Returns whether the tensor belongs to the body. */
+bool model_file_is_body(const struct network *network, const struct tensor *tensor);
 /* Returns whether the network has a body. */
 bool model_file_has_body(const struct network *network);
 
@@ -63,6 +65,16 @@ enum status model_file_read_on(const char *path, const struct file_checksum *sea
                                const struct weights_source *body,
                                const struct network *network, float *parameters,
                                struct error *error);
+
+/* The two parts of model_file_read_on:
+ *   parameters  (network_floats) only the tensors that a file without the body has
+ *   frozen      (network_floats - network_parameters) only those of the body */
+enum status model_file_read_own(const char *path, const struct file_checksum *seal,
+                                const struct network *network, float *parameters,
+                                struct error *error);
+enum status model_file_read_body(const struct weights_source *body,
+                                 const struct network *network, float *frozen,
+                                 struct error *error);
 
 /* Checks that the weights have the tensors that a training of network starts with:
  * every tensor except the fresh ones, in its shape, once, and no others but those that

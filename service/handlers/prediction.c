@@ -60,11 +60,9 @@ enum status prediction_load(struct daemon_state *context,
     struct model_parts parts = {.has_body = false};
     struct error local = {0};
     enum status status = model_parts_borrow(&parts, context, prediction->row, &local);
-    const struct predictor_source source = {.path = parts.own.path,
-                                            .seal = &parts.seal,
+    const struct predictor_source source = {.files = model_parts_files(&parts, context),
                                             .model = prediction->model,
-                                            .data = schema_shape(&prediction->schema),
-                                            .body = model_parts_body(&parts)};
+                                            .data = schema_shape(&prediction->schema)};
     if (status == ST_OK)
         status = model_cache_take(context->model_cache, &prediction->row->id, &source,
                                   predictor, &local);

@@ -14,7 +14,7 @@ struct idle {
 
 struct model_cache {
     pthread_mutex_t lock; /* guards the rest but size_max */
-    size_t size_max, size;
+    size_t size_max;
     size_t count;
     struct idle idle[MODEL_CACHE_MAX]; /* the first count are in use, least recently
                                             used first */
@@ -43,7 +43,6 @@ void model_cache_destroy(struct model_cache *loaded)
 static struct predictor *take_out(struct model_cache *loaded, size_t index)
 {
     struct predictor *predictor = loaded->idle[index].predictor;
-    loaded->size -= predictor_size(predictor);
     loaded->count--;
     memmove(&loaded->idle[index], &loaded->idle[index + 1],
             (loaded->count - index) * sizeof *loaded->idle);
@@ -80,25 +79,46 @@ void model_cache_drop(struct model_cache *loaded, const struct model_id *id)
         predictor_close(predictor);
 }
 
-static bool is_full(const struct model_cache *loaded, size_t size)
+/* Returns the size of the body of the idle predictor at index, or 0 if an earlier one has
+ * the same body. */
+static size_t further_body(const struct model_cache *loaded, size_t index)
 {
-    return loaded->count == MODEL_CACHE_MAX || loaded->size > loaded->size_max - size;
+    const struct shared_body *body = predictor_body(loaded->idle[index].predictor);
+    for (size_t i = 0; i < index; i++)
+        if (predictor_body(loaded->idle[i].predictor) == body)
+            return 0;
+    return body != NULL ? shared_body_size(body) : 0;
+}
+
+static size_t idle_size(const struct model_cache *loaded)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < loaded->count; i++)
+        size += predictor_size(loaded->idle[i].predictor) + further_body(loaded, i);
+    return size;
+}
+
+static size_t size_of(const struct predictor *predictor)
+{
+    const struct shared_body *body = predictor_body(predictor);
+    return predictor_size(predictor) + (body != NULL ? shared_body_size(body) : 0);
 }
 
 void model_cache_give(struct model_cache *loaded, const struct model_id *id,
                       struct predictor *predictor_take)
 {
     struct predictor *gone[MODEL_CACHE_MAX];
-    size_t size = predictor_size(predictor_take), gone_count = 0;
-    if (size > loaded->size_max) {
+    size_t gone_count = 0;
+    if (size_of(predictor_take) > loaded->size_max) {
         predictor_close(predictor_take);
         return;
     }
     pthread_mutex_lock(&loaded->lock);
-    while (is_full(loaded, size))
+    if (loaded->count == MODEL_CACHE_MAX)
         gone[gone_count++] = take_out(loaded, 0);
     loaded->idle[loaded->count++] = (struct idle){*id, predictor_take};
-    loaded->size += size;
+    while (idle_size(loaded) > loaded->size_max)
+        gone[gone_count++] = take_out(loaded, 0);
     pthread_mutex_unlock(&loaded->lock);
     for (size_t i = 0; i < gone_count; i++)
         predictor_close(gone[i]);

@@ -5,9 +5,10 @@
  *
  *   model_cache_take --> the caller's, who runs it --> model_cache_give --> idle
  *
- * Idle models hold at most size_max bytes and are at most MODEL_CACHE_MAX; the least
- * recently used one is removed first. A loaded model matched its row when it was read,
- * and predicts even if the file changes later.
+ * Idle models hold at most size_max bytes, in which a body that several share counts
+ * once, and are at most MODEL_CACHE_MAX; the least recently used one is removed first. A
+ * loaded model matched its row when it was read, and predicts even if the file changes
+ * later.
  *
  * Threads: any. Only the thread that took a predictor uses it: two requests for one
  * model at one time load it twice.

@@ -1,7 +1,6 @@
 #include "service/models/model_parts.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,9 +77,13 @@ void model_parts_give_back(struct model_parts *parts,
     blob_give_back(context->blobs, &parts->other);
 }
 
-const struct weights_source *model_parts_body(const struct model_parts *parts)
+struct model_source model_parts_files(const struct model_parts *parts,
+                                      const struct daemon_state *context)
 {
-    return parts->has_body ? &parts->body : NULL;
+    return (struct model_source){.path = parts->own.path,
+                                 .seal = &parts->seal,
+                                 .body = parts->has_body ? &parts->body : NULL,
+                                 .bodies = context->bodies};
 }
 
 bool model_parts_need(struct daemon_state *context, const char *file)
@@ -97,7 +100,7 @@ bool model_parts_need(struct daemon_state *context, const char *file)
 
 /* --- one whole file --- */
 
-static enum status read_whole(float **values, struct network **network,
+static enum status read_whole(struct model_values *values, struct network **network,
                               struct daemon_state *context, const struct model_row *row,
                               const struct model_text *text, struct error *error)
 {
@@ -109,13 +112,12 @@ static enum status read_whole(float **values, struct network **network,
     enum status status = network_create(network, text->model, shape, error);
     if (status != ST_OK)
         return status;
-    *values = calloc(network_floats(*network), sizeof **values);
-    if (*values == NULL)
-        return error_set(error, ST_NO_MEMORY, "no memory for its parameters");
     status = model_parts_borrow(&parts, context, row, error);
-    if (status == ST_OK)
-        status = model_file_read_on(parts.own.path, &parts.seal,
-                                    model_parts_body(&parts), *network, *values, error);
+    if (status == ST_OK) {
+        struct model_source files = model_parts_files(&parts, context);
+        files.bodies = NULL; /* reads the file, so that damage is found */
+        status = model_values_open(values, &files, *network, error);
+    }
     model_parts_give_back(&parts, context);
     return status;
 }
@@ -148,7 +150,7 @@ enum status model_parts_merge(int *file, struct file_checksum *seal,
                               struct error *error)
 {
     struct network *network = NULL;
-    float *values = NULL;
+    struct model_values values = {NULL};
     struct model_text text;
     struct error local = {0};
     const struct job *job = jobs_find_ever(context->jobs, row->job.text);
@@ -160,10 +162,10 @@ enum status model_parts_merge(int *file, struct file_checksum *seal,
     status = read_whole(&values, &network, context, row, &text, &local);
     if (status == ST_OK) {
         const struct model_content content = {
-            .network = network, .parameters = values, .metadata = text.metadata};
+            .network = network, .parameters = values.floats, .metadata = text.metadata};
         status = write_whole(file, seal, context, row, &content, &local);
     }
-    free(values);
+    model_values_close(&values);
     network_destroy(network);
     model_text_fini(&text);
     if (status == ST_OK)

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "engine/model_file/model_file.h"
+#include "engine/model_file/model_values.h"
 #include "store/blobs/blob.h"
 
 struct daemon_state;
@@ -40,8 +40,9 @@ enum status model_parts_borrow(struct model_parts *parts, struct daemon_state *c
 void model_parts_give_back(struct model_parts *parts,
                            const struct daemon_state *context);
 
-/* The body for predictor_source; NULL: the model's own file is whole. */
-const struct weights_source *model_parts_body(const struct model_parts *parts);
+/* The files for predictor_source. A body that is in memory is not read again. */
+struct model_source model_parts_files(const struct model_parts *parts,
+                                      const struct daemon_state *context);
 
 /* Returns whether a published model has its body in the uploaded file of that id. */
 bool model_parts_need(struct daemon_state *context, const char *file);

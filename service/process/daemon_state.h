@@ -75,6 +75,7 @@ struct heartbeat;
 struct denied_events;
 struct systemd_notify;
 struct sso;
+struct shared_bodies;
 struct step_counters;
 struct store;
 struct store_tx;
@@ -125,6 +126,7 @@ struct daemon_state {
     struct fetch_status *fetch_status;
     struct pool *fetchers;
     struct model_cache *model_cache;
+    struct shared_bodies *bodies; /* of published models */
     struct tokenizers *tokenizers;
     /* outputs of frozen layers on the records of datasets */
     struct feature_cache *feature_cache;

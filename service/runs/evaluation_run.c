@@ -26,11 +26,9 @@ static enum status load(struct evaluation_run *run, struct daemon_state *context
         &dataset_spec(datasets_find(context->datasets, trained->dataset.text))->schema;
     enum status status = model_parts_borrow(&parts, context, row, error);
     const struct evaluated_model_setup setup = {
-        .source = {.path = parts.own.path,
-                   .seal = &parts.seal,
+        .source = {.files = model_parts_files(&parts, context),
                    .model = &trained->train.model,
-                   .data = schema_shape(schema),
-                   .body = model_parts_body(&parts)},
+                   .data = schema_shape(schema)},
         .unit_rows = train_spec_unit_rows(&trained->train),
         .threads = context->config->threads,
         .cancel = &survey->stop};

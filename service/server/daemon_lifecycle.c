@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "engine/feature_cache.h"
+#include "engine/model_file/shared_bodies.h"
 #include "service/audit/denied_events.h"
 #include "service/audit/download_events.h"
 #include "service/config/blob_config.h"
@@ -76,7 +77,9 @@ enum {
     FILE_PREDICTOR_THREADS = 2,
     PREDICTION_WAIT_MS = 30000,     /* the client may give up after that */
     LOADED_MODELS_SIZE = 256 << 20, /* bytes of idle models */
-    LONG_POLLS_MAX = 1024,          /* in addition to LIMIT_FOLLOWERS streams
+    /* Bytes of bodies that no model uses: room for two of the size of BERT's. */
+    IDLE_BODIES_SIZE = 1 << 30,
+    LONG_POLLS_MAX = 1024, /* in addition to LIMIT_FOLLOWERS streams
                                        (server.c) */
     STOP_TIMEOUT_MS = 60000,
     /* The write queue never waits for the network. These pools do: */
@@ -250,6 +253,7 @@ static void open_predictors(struct daemon_state *context,
         .late = hooks->late,
         .context = context,
     };
+    context->bodies = shared_bodies_create(IDLE_BODIES_SIZE);
     context->model_cache = model_cache_create(LOADED_MODELS_SIZE);
     context->tokenizers = tokenizers_create();
     context->cost_queue = cost_queue_create(&setup);
@@ -441,6 +445,7 @@ void daemon_lifecycle_close(struct daemon_state *context)
     cost_queue_destroy(context->cost_queue);
     pool_destroy(context->file_predictors);
     model_cache_destroy(context->model_cache);
+    shared_bodies_destroy(context->bodies);
     tokenizers_destroy(context->tokenizers);
     pool_destroy(context->blob_uploaders);
     pool_destroy(context->blob_fetchers);

@@ -57,8 +57,7 @@ static int end(void **state)
 static struct evaluated_model_setup setup_of(unsigned threads)
 {
     return (struct evaluated_model_setup){
-        .source = {.path = path,
-                   .seal = &trained.seal,
+        .source = {.files = {.path = path, .seal = &trained.seal},
                    .model = &trained.world->spec.model,
                    .data = {.features = FEATURES, .classes = CLASSES}},
         .unit_rows = 1,
@@ -139,10 +138,10 @@ static void what_does_not_fit_is_refused(void **state)
     evaluated_model_close(model);
     evaluated_model_close(NULL);
     other.sha256[0] ^= 1;
-    setup.source.seal = &other;
+    setup.source.files.seal = &other;
     assert_int_equal(evaluated_model_open(&model, &setup, NULL), ST_CORRUPT);
     setup = setup_of(2);
-    setup.source.path = "/tmp/epsilond-there-is-no-such-model";
+    setup.source.files.path = "/tmp/epsilond-there-is-no-such-model";
     assert_int_equal(evaluated_model_open(&model, &setup, NULL), ST_IO);
     setup = setup_of(2);
     setup.source.data.classes = 0; /* its loss is of classes */

@@ -54,9 +54,10 @@ static enum status open_model(struct predictor **out, const char *path,
                               const struct model_spec *model, struct data_shape data,
                               struct error *error)
 {
-    return predictor_open(
-        out, &(struct predictor_source){.path = path, .model = model, .data = data},
-        error);
+    return predictor_open(out,
+                          &(struct predictor_source){
+                              .files = {.path = path}, .model = model, .data = data},
+                          error);
 }
 
 /* Runs any number of rows, in as many blocks as they need. */
@@ -192,7 +193,7 @@ static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
     scratch_path(path);
     const struct file_checksum seal = publish(path, &model, LOSS_SQUARED, 1);
     struct predictor_source source = {
-        .path = path, .seal = &seal, .model = &model, .data = {FEATURES, 0}};
+        .files = {.path = path, .seal = &seal}, .model = &model, .data = {FEATURES, 0}};
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     predictor_close(predictor);
     predictor = NULL;
@@ -203,7 +204,7 @@ static void a_damaged_file_is_refused_where_its_seal_is_known(void **state)
     close(file);
     assert_int_equal(predictor_open(&predictor, &source, &error), ST_CORRUPT);
     assert_null(predictor);
-    source.seal = NULL;
+    source.files.seal = NULL;
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     predictor_close(predictor);
     model_spec_fini(&model);

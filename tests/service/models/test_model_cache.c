@@ -9,6 +9,7 @@
 
 #include "engine/model_file/model_file.h"
 #include "engine/nn/layers/preset.h"
+#include "engine/nn/layers/registry.h"
 #include "tests/expect.h"
 
 enum { FEATURES = 3, MODELS = MODEL_CACHE_MAX + 2 };
@@ -57,10 +58,10 @@ static int end(void **state)
 static enum status take(struct scene *scene, struct model_cache *loaded, size_t model,
                         struct predictor **predictor)
 {
-    const struct predictor_source source = {.path = scene->path,
-                                            .seal = &scene->seal,
-                                            .model = &scene->model,
-                                            .data = {FEATURES, 0}};
+    const struct predictor_source source = {
+        .files = {.path = scene->path, .seal = &scene->seal},
+        .model = &scene->model,
+        .data = {FEATURES, 0}};
     return model_cache_take(loaded, &scene->ids[model], &source, predictor, NULL);
 }
 
@@ -128,10 +129,10 @@ static void the_one_used_longest_ago_goes_first(void **state)
 {
     struct scene *scene = *state;
     struct predictor *predictor = NULL;
-    const struct predictor_source source = {.path = scene->path,
-                                            .seal = &scene->seal,
-                                            .model = &scene->model,
-                                            .data = {FEATURES, 0}};
+    const struct predictor_source source = {
+        .files = {.path = scene->path, .seal = &scene->seal},
+        .model = &scene->model,
+        .data = {FEATURES, 0}};
     assert_int_equal(predictor_open(&predictor, &source, NULL), ST_OK);
     struct model_cache *loaded = model_cache_create(3 * predictor_size(predictor) + 1);
     for (size_t i = 0; i < 3; i++)
@@ -148,6 +149,90 @@ static void the_one_used_longest_ago_goes_first(void **state)
     assert_false(is_idle(scene, loaded, 0));
     model_cache_destroy(loaded);
     predictor_close(predictor);
+}
+
+/* --- models on one body --- */
+
+static struct model_spec head_spec(void)
+{
+    struct model_spec model = {.preset = PRESET_MLP,
+                               .hidden_count = 1,
+                               .hidden = {11},
+                               .activation = &layer_tanh,
+                               .bias = true,
+                               .loss = LOSS_SQUARED,
+                               .start.trainable = TRAINABLE_HEAD};
+    preset_expand(&model, 1);
+    return model;
+}
+
+/* Writes a model with its body and without it. */
+static void write_parts(const struct model_spec *model, const char *head,
+                        const char *body, struct weights_source *file)
+{
+    struct network *network = NULL;
+    struct file_checksum seal;
+    float values[256] = {0.5F, -1, 2};
+    assert_int_equal(
+        network_create(&network, model, (struct network_shape){FEATURES, 1}, NULL),
+        ST_OK);
+    const struct model_content content = {.network = network, .parameters = values};
+    file->path = body;
+    assert_int_equal(model_file_write(body, &content, &file->seal, NULL), ST_OK);
+    assert_int_equal(model_file_write_without_body(head, &content, &seal, NULL), ST_OK);
+    network_destroy(network);
+}
+
+/* Returns how many of three models that were used remain idle in a cache of the size of
+ * their own floats and workspaces, and of one body less `missing`. */
+static size_t idle_of_three(const struct predictor_source *source,
+                            const struct scene *scene, size_t missing)
+{
+    struct predictor *predictor = NULL;
+    size_t idle = 0;
+    assert_int_equal(predictor_open(&predictor, source, NULL), ST_OK);
+    struct model_cache *loaded =
+        model_cache_create(3 * predictor_size(predictor) +
+                           shared_body_size(predictor_body(predictor)) - missing);
+    predictor_close(predictor);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(
+            model_cache_take(loaded, &scene->ids[i], source, &predictor, NULL), ST_OK);
+        model_cache_give(loaded, &scene->ids[i], predictor);
+    }
+    struct predictor_source gone = *source;
+    gone.files.path = "/nonexistent/head";
+    for (size_t i = 0; i < 3; i++)
+        if (model_cache_take(loaded, &scene->ids[i], &gone, &predictor, NULL) ==
+            ST_OK) {
+            model_cache_give(loaded, &scene->ids[i], predictor);
+            idle++;
+        }
+    model_cache_destroy(loaded);
+    return idle;
+}
+
+static void a_body_that_models_share_counts_once(void **state)
+{
+    struct scene *scene = *state;
+    struct model_spec model = head_spec();
+    struct weights_source body;
+    char paths[2][64];
+    for (int k = 0; k < 2; k++)
+        snprintf(paths[k], sizeof paths[k], "/tmp/test_part%d.%ld", k, (long)getpid());
+    write_parts(&model, paths[0], paths[1], &body);
+    const struct predictor_source source = {
+        .files = {.path = paths[0],
+                  .body = &body,
+                  .bodies = shared_bodies_create(1 << 20)},
+        .model = &model,
+        .data = {FEATURES, 0}};
+    assert_int_equal(idle_of_three(&source, scene, 0), 3);
+    assert_int_equal(idle_of_three(&source, scene, 1), 2);
+    shared_bodies_destroy(source.files.bodies);
+    for (int k = 0; k < 2; k++)
+        unlink(paths[k]);
+    model_spec_fini(&model);
 }
 
 static void the_number_of_idle_ones_is_bounded(void **state)
@@ -182,6 +267,8 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(what_is_in_use_is_nobody_elses, begin, end),
         cmocka_unit_test_setup_teardown(the_one_used_longest_ago_goes_first, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_body_that_models_share_counts_once, begin,
                                         end),
         cmocka_unit_test_setup_teardown(the_number_of_idle_ones_is_bounded, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_leaves_nothing,
