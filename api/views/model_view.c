@@ -11,6 +11,7 @@
 #include "api/requests/class_weights_request.h"
 #include "api/requests/optimizer_request.h"
 #include "api/requests/schema_text.h"
+#include "api/requests/tokenizer_text.h"
 #include "api/views/epochs_view.h"
 
 /* Writes a grid as a member of its own name. Members that do not apply to its kind are
@@ -160,6 +161,31 @@ bool certificate_base(struct certificate_base *base, const struct model_row *row
            json_span_text(base->names, sizeof base->names, parts[2]);
 }
 
+/* Writes how texts become ids. */
+static void write_text(struct json_writer *writer, const struct schema *schema)
+{
+    const struct column *column = schema_text(schema);
+    if (column == NULL)
+        return;
+    json_write_object(writer, "text");
+    tokenizer_text_write(writer, column->text);
+    json_write_object_end(writer);
+}
+
+bool certificate_text(struct text_column *text, const struct model_row *row)
+{
+    static const char *const names[] = {"text"};
+    struct json_span found;
+    struct json_reader reader;
+    struct json_node root;
+    *text = (struct text_column){.kind = NULL};
+    if (!json_scan(&found, names, 1, json_span_of(row->card)) || found.at == NULL)
+        return false;
+    if (json_reader_open(&reader, &root, found.at, found.size, NULL) == ST_OK)
+        tokenizer_text_read(text, &root);
+    return json_reader_close(&reader) == ST_OK;
+}
+
 char *certificate_render(const struct model_view *view)
 {
     struct json_writer writer;
@@ -181,6 +207,7 @@ char *certificate_render(const struct model_view *view)
     write_post_processing(&writer, &view->request->train);
     scaling_request_write(&writer, "scaling", &view->request->scaling);
     standardise_request_write(&writer, "standardise", &view->request->standardise);
+    write_text(&writer, &view->dataset->schema);
     if (view->ancestry != NULL)
         ancestry_write(&writer, view->ancestry);
     write_frozen(&writer, view);

@@ -60,6 +60,10 @@ char *certificate_base_render(const struct certificate_base *base);
 /* Reads the member "base" of the row's certificate. Returns false if it has none. */
 bool certificate_base(struct certificate_base *base, const struct model_row *row);
 
+/* Reads the member "text" of the row's certificate: how its texts become ids, and the
+ * digests of the tokenizer's files. Returns false if it has none. */
+bool certificate_text(struct text_column *text, const struct model_row *row);
+
 /* Checks that the row's card parses as the certificate of its model and job. Otherwise
  * returns ST_CORRUPT. */
 enum status certificate_check(const struct model_row *row, struct error *error);

@@ -6,6 +6,7 @@
 #include "base/file_checksum.h"
 #include "base/id.h"
 #include "base/status.h"
+#include "engine/data/text_column.h"
 #include "service/datasets/dataset_info.h"
 #include "service/datasets/datasets.h"
 #include "service/models/models.h"
@@ -109,23 +110,52 @@ static enum status check_model_file(struct store *store, const struct blobs *blo
     return check_file_of(&asked, store, blobs, &blob, error);
 }
 
-/* Checks that the file of the model's body is there; check_weights reads it. */
+/* A file that a certificate names, and what the model has in it. */
+struct named_file {
+    const char *id, *sha256, *role;
+};
+
+/* Checks that the file is there; check_weights reads it. */
+static enum status check_named(const struct consistency_check *inventory,
+                               const struct model_row *row,
+                               const struct named_file *named, struct error *error)
+{
+    const struct weights_row *file =
+        weight_files_find(inventory->weight_files, named->id);
+    char sha256[SHA256_HEX_SIZE] = "";
+    if (file != NULL)
+        sha256_render(sha256, file->sha256);
+    if (strcmp(sha256, named->sha256) == 0)
+        return ST_OK;
+    return error_set(error, ST_CORRUPT,
+                     "table model, row %s: the file of its %s, %s, is %s", row->id.text,
+                     named->role, named->id, file == NULL ? "gone" : "another one");
+}
+
 static enum status check_body(const struct consistency_check *inventory,
                               const struct model_row *row, struct error *error)
 {
     struct certificate_base base;
-    char sha256[SHA256_HEX_SIZE] = "";
     if (!certificate_base(&base, row))
         return ST_OK;
-    const struct weights_row *file =
-        weight_files_find(inventory->weight_files, base.file);
-    if (file != NULL)
-        sha256_render(sha256, file->sha256);
-    if (strcmp(sha256, base.sha256) == 0)
+    return check_named(inventory, row,
+                       &(struct named_file){base.file, base.sha256, "frozen layers"},
+                       error);
+}
+
+static enum status check_text(const struct consistency_check *inventory,
+                              const struct model_row *row, struct error *error)
+{
+    struct text_column text;
+    enum status status = ST_OK;
+    if (!certificate_text(&text, row))
         return ST_OK;
-    return error_set(error, ST_CORRUPT,
-                     "table model, row %s: the file of its frozen layers, %s, is %s",
-                     row->id.text, base.file, file == NULL ? "gone" : "another one");
+    for (size_t i = 0; status == ST_OK && i < text_column_files(&text); i++)
+        status = check_named(
+            inventory, row,
+            &(struct named_file){text.files[i].text, text.sha256[i], "tokenizer"},
+            error);
+    return status;
 }
 
 static enum status has_weights(struct store_tx *tx, const char *id, bool *there,
@@ -175,6 +205,8 @@ enum status file_check_run(const struct consistency_check *inventory,
         status = check_model_file(store, blobs, row, error);
         if (status == ST_OK)
             status = check_body(inventory, row, error);
+        if (status == ST_OK)
+            status = check_text(inventory, row, error);
     }
     struct weight_files *files = inventory->weight_files;
     for (size_t i = 0; status == ST_OK && i < weight_files_count(files); i++)

@@ -295,6 +295,51 @@ static void a_text_has_no_statistics(void **state)
                           cases[i].pointer);
 }
 
+/* Gives an uploaded file another id, in its row and in its name. The daemon is stopped. */
+static void rename_file(const struct stage *stage, const char *id, const char *other)
+{
+    char command[600], from[300], to[300];
+    snprintf(command, sizeof command,
+             "python3 -c \"import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+             "assert db.execute(sys.argv[2]).rowcount == 1; db.commit()\" "
+             "'%s/epsilond.db' \"UPDATE weights SET id = '%s' WHERE id = '%s'\"",
+             stage->daemon.data_dir, other, id);
+    assert_int_equal(system(command), 0);
+    snprintf(from, sizeof from, "%s/weights/%s.safetensors", stage->daemon.data_dir,
+             id);
+    snprintf(to, sizeof to, "%s/weights/%s.safetensors", stage->daemon.data_dir, other);
+    assert_int_equal(rename(from, to), 0);
+}
+
+/* The certificate has the digests of the declaration, and verify compares them with the
+ * files. */
+static void a_certificate_says_how_texts_become_ids(void **state)
+{
+    struct world *world = *state;
+    struct client *client = world->client;
+    char model[64], known[65], other[64];
+    import_films(world, "sealed");
+    train_films(world, "sealed", model);
+    snprintf(known, sizeof known, "%s",
+             reply_text(client_get(client, "/v1/datasets/sealed"),
+                        "columns.0.tokenizer.sha256.0"));
+    const struct reply *card = client_get(client, "/v1/models/%s", model);
+    assert_string_equal(reply_text(card, "certificate.text.tokenizer.sha256.0"), known);
+    assert_string_equal(reply_text(card, "certificate.text.tokenizer.vocabulary"),
+                        world->file);
+    assert_true(reply_number(card, "certificate.text.tokenizer.tokens") == TOKENS);
+    assert_true(reply_number(card, "certificate.text.length") == 8);
+    assert_int_equal(daemon_verify(&world->stage->daemon), 0);
+
+    assert_int_equal(daemon_stop(&world->stage->daemon, SIGTERM), 0);
+    snprintf(other, sizeof other, "%s", world->file);
+    other[strlen(other) - 1] = other[strlen(other) - 1] == '0' ? '1' : '0';
+    rename_file(world->stage, world->file, other);
+    assert_true(daemon_verify(&world->stage->daemon) != 0);
+    rename_file(world->stage, other, world->file);
+    assert_int_equal(daemon_verify(&world->stage->daemon), 0);
+}
+
 static void a_file_stays_as_long_as_it_is_needed(void **state)
 {
     struct world *world = *state;
@@ -323,6 +368,7 @@ int main(void)
         T(a_file_that_is_no_text_is_refused),
         T(a_model_of_texts_begins_with_their_table),
         T(a_text_has_no_statistics),
+        T(a_certificate_says_how_texts_become_ids),
         T(a_file_stays_as_long_as_it_is_needed),
 #undef T
     };

@@ -9,6 +9,7 @@
 
 #include "api/requests/job_defaults.h"
 #include "api/views/model_view.h"
+#include "engine/data/text_column.h"
 #include "api/views/released_view.h"
 #include "engine/dp/algorithms/clipped_sum.h"
 #include "engine/dp/stepper.h"
@@ -49,6 +50,8 @@ static int clean(void **state)
     dataset_spec_fini(&dataset);
     return 0;
 }
+
+#define DIGEST "00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ab"
 
 static struct model_view published(const struct ledger_entry_name *reserve)
 {
@@ -334,6 +337,44 @@ static void a_model_is_its_row(void **state)
     free(text);
 }
 
+/* The note of an ancestor is no member, whatever it says. */
+static void the_tokenizer_of_texts_reads_back(void **state)
+{
+    static const char declared[] =
+        "{\"id\":\"films\",\"format\":\"csv\",\"task\":\"classification\","
+        "\"columns\":[{\"name\":\"review\",\"kind\":\"text\",\"length\":32,"
+        "\"tokenizer\":{\"kind\":\"wordpiece\","
+        "\"vocabulary\":\"fil_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"lower\":true,"
+        "\"tokens\":30522,\"sha256\":[\"" DIGEST "\"]}},"
+        "{\"name\":\"verdict\",\"kind\":\"label\",\"values\":[\"bad\",\"good\"]}],"
+        "\"privacy\":{\"epsilon\":8,\"delta\":1e-5}}";
+    struct dataset_spec films;
+    struct text_column read;
+    struct model_row row = {0};
+    struct error error = {0};
+    struct ancestry ancestry = {.count = 1};
+    (void)state;
+    if (dataset_spec_parse(&films, declared, sizeof declared - 1, &error) != ST_OK)
+        fail_msg("%s %s", error.pointer, error.text);
+    struct model_view view = published(NULL);
+    snprintf(ancestry.items[0].note, sizeof ancestry.items[0].note,
+             "\",\"text\":{\"length\":8}");
+    view.ancestry = &ancestry;
+    char *without = certificate_render(&view);
+    row.card = without;
+    assert_false(certificate_text(&read, &row));
+    view.dataset = &films;
+    char *with = certificate_render(&view);
+    row.card = with;
+    assert_true(certificate_text(&read, &row));
+    assert_true(text_column_agrees(&read, schema_text(&films.schema)->text));
+    assert_string_equal(read.files[0].text, "fil_01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    assert_string_equal(read.sha256[0], DIGEST);
+    free(with);
+    free(without);
+    dataset_spec_fini(&films);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +382,7 @@ int main(void)
         cmocka_unit_test(without_a_reservation_nothing_is_guaranteed),
         cmocka_unit_test(the_exact_profile_has_no_order),
         cmocka_unit_test(the_file_of_the_body_reads_back),
+        cmocka_unit_test(the_tokenizer_of_texts_reads_back),
         cmocka_unit_test(inputs_read_back_and_carry_no_name),
         cmocka_unit_test(what_a_new_algorithm_releases_is_shown_by_its_name),
         cmocka_unit_test(a_model_is_its_row),

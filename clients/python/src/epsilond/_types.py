@@ -2268,6 +2268,14 @@ class Mechanism(TypedDict):
     prefixes_priced: bool
 
 
+class CertificateText(TypedDict):
+    """Present for a model of texts: how a text becomes ids, with the SHA-256 of the tokenizer's
+    files. It is absent for models published before this member existed."""
+
+    length: int
+    tokenizer: Tokenizer
+
+
 class CertificateAncestorsItem(TypedDict):
     id: Weights
     sha256: Digest
@@ -2384,6 +2392,7 @@ class Certificate(TypedDict):
     class_weights: NotRequired[ClassWeights]
     scaling: NotRequired[Scaling]
     standardise: NotRequired[Standardise]
+    text: NotRequired[CertificateText]
     ancestors: NotRequired[list[CertificateAncestorsItem]]
     frozen: NotRequired[CertificateFrozen]
     base: NotRequired[CertificateBase]
