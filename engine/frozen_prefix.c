@@ -25,6 +25,7 @@ static void feed_member(struct sha256 *hash, const struct layer_spec *layer,
         feed_number(hash, layer->kernel_width);
         break;
     case MEMBER_VARIANT: break;
+    case MEMBER_COLUMNS: break; /* of the model: feed_columns */
     }
 }
 
@@ -36,12 +37,22 @@ static void feed_layer(struct sha256 *hash, const struct layer_spec *layer)
         feed_member(hash, layer, &kind->members[m]);
 }
 
+/* Models without such columns have the digest that they had before there were some. */
+static void feed_columns(struct sha256 *hash, const struct embedded_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        feed_number(hash, columns->list[i].first);
+        feed_number(hash, columns->list[i].words);
+    }
+}
+
 void frozen_prefix_feed_layers(struct sha256 *hash, const struct model_spec *model,
                                size_t layers)
 {
     feed_number(hash, layers);
     for (size_t l = 0; l < layers; l++)
         feed_layer(hash, &model->layers[l]);
+    feed_columns(hash, &model->embedded);
 }
 
 static void feed_rescaling(struct sha256 *hash, const struct rescaling *rescaling)

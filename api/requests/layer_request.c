@@ -8,6 +8,7 @@
 #include "api/json/json_reader.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/embed_request.h"
 #include "base/check.h"
 #include "engine/nn/layers/registry.h"
 
@@ -77,7 +78,8 @@ static void take_fallback(struct layer_spec *layer, const struct layer_member *m
     case MEMBER_FLAG: *(bool *)value_of(layer, member) = member->fallback != 0; break;
     case MEMBER_VARIANT: layer->kind = member->variants[0].kind; break;
     case MEMBER_KERNEL: break; /* always required */
-    case MEMBER_LAYERS: break; /* default: none, the count is 0 */
+    case MEMBER_LAYERS:
+    case MEMBER_COLUMNS: break; /* default: none */
     }
 }
 
@@ -100,7 +102,8 @@ static void read_member(struct layer_spec *layer, struct json_node node,
     case MEMBER_FLAG: *(bool *)value_of(layer, member) = json_read_flag(node); break;
     case MEMBER_KERNEL: read_kernel(layer, node, member); break;
     case MEMBER_VARIANT: read_variant(layer, node, member); break;
-    case MEMBER_LAYERS: break; /* read by read_branches */
+    case MEMBER_LAYERS: /* read by read_branches */
+    case MEMBER_COLUMNS: /* read by read_columns */ break;
     }
 }
 
@@ -188,6 +191,23 @@ static void read_branches(struct model_spec *model, struct layer_spec *layer,
     }
 }
 
+/* Reads the columns of a layer that has some, which the model holds. */
+static void read_columns(struct model_spec *model, const struct layer_spec *layer,
+                         const struct json_node *node)
+{
+    const struct layer_kind *kind = layer->kind;
+    for (size_t m = 0; m < kind->member_count; m++) {
+        if (kind->members[m].kind != MEMBER_COLUMNS)
+            continue;
+        for (const struct layer_spec *k = model->layers; k < layer; k++)
+            if (k->kind == kind) {
+                json_refuse(*node, "a model has only one layer %s", kind->name);
+                return;
+            }
+        embed_request_read(&model->embedded, json_member(node, kind->members[m].name));
+    }
+}
+
 static void read_list(struct model_spec *model, struct json_node list, size_t least,
                       unsigned depth)
 {
@@ -199,8 +219,10 @@ static void read_list(struct model_spec *model, struct json_node list, size_t le
             return;
         }
         struct layer_spec *layer = &model->layers[model->layer_count++];
-        if (read_layer(layer, node))
-            read_branches(model, layer, &node, depth);
+        if (!read_layer(layer, node))
+            continue;
+        read_columns(model, layer, &node);
+        read_branches(model, layer, &node, depth);
     }
 }
 
@@ -235,10 +257,12 @@ static const char *word_of(const struct layer_spec *layer,
 }
 
 static void write_list(struct json_writer *writer, const char *name,
-                       const struct layer_spec *layers, size_t count);
+                       const struct model_spec *model, const struct layer_spec *layers,
+                       size_t count);
 
 /* Writes one member, and returns where the layers of the next branch begin. */
 static const struct layer_spec *write_member(struct json_writer *writer,
+                                             const struct model_spec *model,
                                              const struct layer_spec *layer,
                                              const struct layer_member *member,
                                              const struct layer_spec *branch)
@@ -255,15 +279,17 @@ static const struct layer_spec *write_member(struct json_writer *writer,
         json_write_text(writer, name, word_of(layer, member->variants));
         break;
     case MEMBER_LAYERS:
-        write_list(writer, name, branch, *(const uint32_t *)value);
+        write_list(writer, name, model, branch, *(const uint32_t *)value);
         branch += *(const uint32_t *)value;
         break;
+    case MEMBER_COLUMNS: embed_request_write(writer, name, &model->embedded); break;
     }
     return branch;
 }
 
 static void write_list(struct json_writer *writer, const char *name,
-                       const struct layer_spec *layers, size_t count)
+                       const struct model_spec *model, const struct layer_spec *layers,
+                       size_t count)
 {
     json_write_array(writer, name);
     for (size_t i = 0; i < count; i += layer_spec_extent(&layers[i])) {
@@ -272,7 +298,7 @@ static void write_list(struct json_writer *writer, const char *name,
         json_write_object(writer, NULL);
         json_write_text(writer, "type", kind->type != NULL ? kind->type : kind->name);
         for (size_t m = 0; m < kind->member_count; m++)
-            branch = write_member(writer, layer, &kind->members[m], branch);
+            branch = write_member(writer, model, layer, &kind->members[m], branch);
         json_write_object_end(writer);
     }
     json_write_array_end(writer);
@@ -280,5 +306,5 @@ static void write_list(struct json_writer *writer, const char *name,
 
 void layer_request_write(struct json_writer *writer, const struct model_spec *model)
 {
-    write_list(writer, "layers", model->layers, model->layer_count);
+    write_list(writer, "layers", model, model->layers, model->layer_count);
 }

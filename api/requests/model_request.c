@@ -6,6 +6,7 @@
 #include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/embed_request.h"
 #include "api/requests/text_encoder_request.h"
 #include "api/requests/layer_request.h"
 #include "api/requests/start_request.h"
@@ -82,6 +83,9 @@ static const struct layer_kind *read_activation(struct json_node node)
 static void read_mlp(struct model_spec *model, const struct json_node *node)
 {
     struct json_node activation = json_member(node, "activation");
+    struct json_node embed = json_member(node, "embed");
+    if (json_present(embed))
+        model->embed = (uint32_t)json_read_count(embed, 1, LIMIT_WIDTH);
     read_hidden(model, json_member(node, "hidden"));
     model->bias = read_bias(node);
     model->activation = preset_activation;
@@ -156,8 +160,8 @@ static void write_loss(struct json_writer *writer, const struct model_spec *mode
 static const char *const members_of[PRESETS][16] = {
     [PRESET_NONE] = {"input", "layers", "loss", "init_seed", START_MEMBERS},
     [PRESET_LINEAR] = {"preset", "loss", "init_seed", START_MEMBERS},
-    [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "loss", "init_seed",
-                    START_MEMBERS},
+    [PRESET_MLP] = {"preset", "hidden", "activation", "bias", "embed", "loss",
+                    "init_seed", START_MEMBERS},
     [PRESET_CNN_MNIST] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
     [PRESET_CNN_CIFAR] = {"preset", "input", "loss", "init_seed", START_MEMBERS},
     [PRESET_RESNET18_GN] = {"preset", "groups", "input", "loss", "init_seed",
@@ -199,8 +203,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
 {
     struct json_node preset = json_member(node, "preset");
     json_read_object(
-        *node, (const char *const[]){"preset", "hidden", "activation", "bias", "groups",
-                                     "input", "layers", "loss", "init_seed",
+        *node, (const char *const[]){"preset", "hidden", "activation", "bias", "embed",
+                                     "groups", "input", "layers", "loss", "init_seed",
                                      TEXT_ENCODER_MEMBERS, TEXT_ENCODER_SEPARATOR,
                                      START_MEMBERS, NULL});
     read_common(model, has_loss, node);
@@ -256,6 +260,8 @@ static void write_preset(struct json_writer *writer, const struct model_spec *mo
     json_write_array_end(writer);
     json_write_text(writer, "activation", model->activation->name);
     json_write_flag(writer, "bias", model->bias);
+    if (model->embed > 0)
+        json_write_count(writer, "embed", model->embed);
 }
 
 void model_request_write(struct json_writer *writer, const char *name,
@@ -338,6 +344,9 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
     take_input(model, schema);
     if (model->preset != PRESET_NONE)
         preset_expand(model, model_spec_outputs(model, schema->classes));
+    status = embed_request_fit(model, schema, error);
+    if (status != ST_OK)
+        return status;
     const struct column *text = schema_text(schema);
     return text != NULL ? sequence_check_model(model, text->text->vocabulary, error)
                         : ST_OK;

@@ -3,7 +3,7 @@
  * (layer_request.h), and the loss.
  *
  *   {"preset":"linear","loss"?,"init_seed"?}
- *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"loss"?,
+ *   {"preset":"mlp","hidden"?:[128],"activation"?:"relu","bias"?:true,"embed"?,"loss"?,
  *    "init_seed"?}
  *   {"preset":"cnn_mnist" or another one for images,"input"?,"loss"?,"init_seed"?}
  *   {"preset":"resnet18_gn" or "resnet34_gn","groups"?:32,"input"?,"loss"?,
@@ -44,7 +44,8 @@ void model_request_write(struct json_writer *writer, const char *name,
  * the model is compiled.
  *   ST_INVALID  the loss does not suit the task; the model reads texts, and the records
  *               are none, or longer than its positions; or they are texts, and the model
- *               does not begin with an embedding of the tokenizer's tokens */
+ *               does not begin with an embedding of the tokenizer's tokens; or the
+ *               model embeds columns, and embed_request_fit refuses them */
 enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 

@@ -53,6 +53,15 @@ static void write_branch(struct json_writer *writer, const struct layer_member *
     json_write_object_end(writer);
 }
 
+static void write_columns(struct json_writer *writer, const struct layer_member *member)
+{
+    json_schema_list(writer, member->name, 1, LIMIT_COLUMNS);
+    json_write_object(writer, "items");
+    json_write_text(writer, "type", "string");
+    json_write_object_end(writer);
+    json_write_object_end(writer);
+}
+
 static void write_layer_member(struct json_writer *writer,
                                const struct layer_member *member)
 {
@@ -74,6 +83,7 @@ static void write_layer_member(struct json_writer *writer,
     case MEMBER_KERNEL: write_kernel(writer, member); break;
     case MEMBER_VARIANT: write_variant(writer, member); break;
     case MEMBER_LAYERS: write_branch(writer, member); break;
+    case MEMBER_COLUMNS: write_columns(writer, member); break;
     }
 }
 
@@ -176,6 +186,12 @@ static void write_activation(struct json_writer *writer, const struct model_spec
     json_write_object_end(writer);
 }
 
+static void write_embed(struct json_writer *writer, const struct model_spec *model)
+{
+    (void)model;
+    json_schema_count(writer, "embed", 1, LIMIT_WIDTH, NULL);
+}
+
 static void write_bias(struct json_writer *writer, const struct model_spec *model)
 {
     json_schema_flag(writer, "bias", model->bias);
@@ -260,12 +276,19 @@ static const struct {
     const char *name;
     void (*write)(struct json_writer *writer, const struct model_spec *model);
 } members[] = {
-    {"preset", write_preset},         {"hidden", write_hidden},
-    {"activation", write_activation}, {"bias", write_bias},
-    {"groups", write_groups},         {"input", write_input},
-    {"layers", write_layers},         {"loss", write_loss},
-    {"init_seed", write_seed},        {"weights", write_weights},
-    {"trainable", write_trainable},   {"fresh", write_fresh},
+    {"preset", write_preset},
+    {"hidden", write_hidden},
+    {"activation", write_activation},
+    {"bias", write_bias},
+    {"embed", write_embed},
+    {"groups", write_groups},
+    {"input", write_input},
+    {"layers", write_layers},
+    {"loss", write_loss},
+    {"init_seed", write_seed},
+    {"weights", write_weights},
+    {"trainable", write_trainable},
+    {"fresh", write_fresh},
 };
 
 void model_schema_write(struct json_writer *writer, const struct model_spec *model)

@@ -43,7 +43,8 @@ enum member_kind {
     MEMBER_FLAG,    /* a bool */
     MEMBER_KERNEL,  /* a number or [height, width]: kernel_height and kernel_width */
     MEMBER_VARIANT, /* a word that chooses among kinds of one "type" */
-    MEMBER_LAYERS   /* a list of layers: a uint32_t that holds their number */
+    MEMBER_LAYERS,  /* a list of layers: a uint32_t that holds their number */
+    MEMBER_COLUMNS  /* a list of names of columns: the model holds them (embedded) */
 };
 
 /* A word of a MEMBER_VARIANT, and the kind of layer that it makes. */

@@ -3,7 +3,7 @@
  * preset (layers/preset.h) or layer by layer (network.md 7). Plain data; network.h
  * compiles it.
  *
- * Ownership: a model_spec owns its layers and its start; model_spec_fini releases them.
+ * Ownership: a model_spec owns its layers, columns and start; model_spec_fini releases them.
  */
 #ifndef ENGINE_NN_MODEL_SPEC_H
 #define ENGINE_NN_MODEL_SPEC_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "engine/nn/embedded_columns.h"
 #include "engine/nn/trainable.h"
 
 struct layer_kind; /* layer.h: a row of the table of layers */
@@ -113,8 +114,10 @@ struct model_spec {
     uint32_t groups;                     /* resnet18_gn's and resnet34_gn's */
     struct text_encoder text_encoder;    /* bert's, roberta's and distilbert's */
     struct model_input input;
-    size_t layer_count;        /* at any depth */
-    struct layer_spec *layers; /* (layer_count) */
+    uint32_t embed; /* mlp's: numbers a column of words becomes; 0: its features stay */
+    struct embedded_columns embedded; /* of its layer embed_columns, if it has one */
+    size_t layer_count;               /* at any depth */
+    struct layer_spec *layers;        /* (layer_count) */
     enum loss loss;
     double huber_delta; /* huber's: > 0, the distance from which on the loss is
                            linear */

@@ -307,7 +307,12 @@ class Page {
     if (encoders.includes(form.preset)) return encoderFields(form, this.sizeFields());
     if (form.preset !== 'mlp') return nothing;
     return html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128', {within: true})}
-      ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}`;
+      ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}
+      ${this.hasWords() ? this.text('/model/embed', 'embed', 'Embed words to', 'Trained numbers of each column of words; left empty, each word is a feature.', 'not embedded') : nothing}`;
+  }
+
+  hasWords() {
+    return this.dataset?.columns?.some(({kind}) => kind === 'categorical' || kind === 'hashed');
   }
 
   // Chooses a model that reads texts for a dataset of them, unless one is chosen already.

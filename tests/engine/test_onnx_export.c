@@ -37,6 +37,7 @@ static const struct family {
     {"e9,6i20,2y2,3q2d6|d6|d6]Hd3", PRESET_NONE, 7, {0, 0, 0}, "5.*"},
     {"e9,6[q3d6|d6|d6]]lhd3", PRESET_NONE, 7, {0, 0, 0}, "4.*"},
     {"e9,6i20ry2,3vd3", PRESET_NONE, 7, {0, 0, 0}, NULL},
+    {"b4,1,3,5,2d3", PRESET_NONE, 9, {0, 0, 0}, NULL},
     {NULL, PRESET_CHAR_LSTM, 7, {0, 0, 0}, NULL},
     {"e9,6j5rj4vd3", PRESET_NONE, 7, {0, 0, 0}, NULL},
 };

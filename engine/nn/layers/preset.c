@@ -55,12 +55,16 @@ static struct layer_spec dense(uint32_t out, bool bias)
 static void expand_mlp(struct model_spec *model, uint32_t outputs)
 {
     CHECK(model->hidden_count <= MODEL_HIDDEN_MAX);
-    model_spec_set_layers(model, 2 * model->hidden_count + 1);
+    model_spec_set_layers(model, (model->embed > 0) + 2 * model->hidden_count + 1);
+    struct layer_spec *next = model->layers;
+    if (model->embed > 0)
+        *next++ =
+            (struct layer_spec){.kind = &layer_embed_columns, .out = model->embed};
     for (size_t i = 0; i < model->hidden_count; i++) {
-        model->layers[2 * i] = dense(model->hidden[i], model->bias);
-        model->layers[2 * i + 1] = (struct layer_spec){.kind = model->activation};
+        *next++ = dense(model->hidden[i], model->bias);
+        *next++ = (struct layer_spec){.kind = model->activation};
     }
-    model->layers[2 * model->hidden_count] = dense(outputs, model->bias);
+    *next = dense(outputs, model->bias);
 }
 
 static struct layer_spec conv2d(uint32_t out, uint32_t kernel, uint32_t stride,

@@ -23,8 +23,8 @@ bool preset_reads_ids(enum preset preset);
 /* Returns which layers of the preset a job trains unless it says otherwise. */
 enum trainable_kind preset_trainable(enum preset preset);
 
-/* Fills in the layers of model from its preset, hidden, activation, bias, groups,
- * encoder and input. The last layer is a dense layer of outputs. A model without a preset is not
+/* Fills in the layers of model from its preset, hidden, activation, bias, embed,
+ * groups, encoder and input. The last layer is a dense layer of outputs. A model without a preset is not
  * changed. */
 void preset_expand(struct model_spec *model, uint32_t outputs);
 

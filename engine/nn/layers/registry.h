@@ -37,6 +37,7 @@
     ROW(replicate)                                                                     \
     ROW(crop)                                                                          \
     ROW(standardise)                                                                   \
+    ROW(embed_columns)                                                                 \
     ROW(embedding)                                                                     \
     ROW(position)                                                                      \
     ROW(token_type)                                                                    \

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "tests/engine/nn/column_oracle.h"
 #include "tests/engine/nn/oracle_state.h"
 #include "tests/engine/nn/scatter_oracle.h"
 #include "tests/engine/nn/sequence_oracle.h"
@@ -370,6 +371,7 @@ static inline void oracle_forward(struct oracle *oracle, struct oracle_layer *la
     case ORACLE_TAKE_LAST:
     case ORACLE_TAKE_MEAN:
     case ORACLE_LSTM: oracle_sequence(oracle, layer, NULL, NULL); break;
+    case ORACLE_EMBED_COLUMNS: oracle_embed_columns(oracle, layer, NULL); break;
     case ORACLE_CROP:
         for (size_t j = 0; j < oracle_size(layer->out); j++) {
             size_t side = layer->spec->out, top = (layer->in.h - side) / 2;
@@ -428,6 +430,7 @@ static inline void oracle_backward(struct oracle *oracle, struct oracle_layer *l
     case ORACLE_TAKE_LAST:
     case ORACLE_TAKE_MEAN:
     case ORACLE_LSTM: oracle_sequence(oracle, layer, dy, dx); break;
+    case ORACLE_EMBED_COLUMNS: oracle_embed_columns(oracle, layer, dy); break;
     case ORACLE_SCATTER: /* nothing before it has a gradient */
     case ORACLE_CROP:
     case ORACLE_REPLICATE: break; /* its input is the record itself */

@@ -62,6 +62,15 @@ static inline bool batch_digit(const char *text)
     return *text >= '0' && *text <= '9';
 }
 
+static inline void batch_columns(struct embedded_columns *columns, const char **text)
+{
+    while (batch_digit(*text)) {
+        struct embedded_column *column = embedded_columns_add(columns, "column");
+        column->first = batch_number(text);
+        column->words = batch_number(text);
+    }
+}
+
 /* Layers from text: "d5" dense of 5, "D5" without bias, "r" relu, "t" tanh, "s"
  * sigmoid, "p" softplus, "u" gelu, "U" gelu_tanh;
  * "c5,3,2,1,2" a convolution to 5 channels, kernel 3, stride 2, padding 1, dilation 2,
@@ -72,14 +81,15 @@ static inline bool batch_digit(const char *text)
  * layer norm; "w" the scattering transform, "w3" after subtracting 3/8; "e9,4" an
  * embedding of 9 ids to 4, "i9,2" 9 positions from row 2 on, "y2,5" two token types with
  * separator 5, "q2...|...|...]" attention of two heads, "h" takes the first position, "v"
- * the last and "H" the mean, "j6" an lstm of 6. Omitted numbers are 1, but 0 for padding. */
+ * the last and "H" the mean, "j6" an lstm of 6; "b4,2,3,7,5" embeds to 4 the columns of the
+ * features 2 to 4 and 7 to 11. Omitted numbers are 1, but 0 for padding. */
 static inline void batch_layers(struct model_spec *model, const char *text)
 {
     struct layer_spec *open[MODEL_NESTING_MAX + 1], *branch = NULL;
     size_t depth = 0;
     model->layers = calloc(64, sizeof *model->layers);
     while (*text != '\0') {
-        static const char letters[] = "drtcmagfxspuno[klwzeiyqhvj";
+        static const char letters[] = "drtcmagfxspuno[klwzeiyqhvjb";
         static const struct layer_kind *const kinds[] = {&layer_dense,
                                                          &layer_relu,
                                                          &layer_tanh,
@@ -105,7 +115,8 @@ static inline void batch_layers(struct model_spec *model, const char *text)
                                                          &layer_attention,
                                                          &layer_take,
                                                          &layer_take_last,
-                                                         &layer_lstm};
+                                                         &layer_lstm,
+                                                         &layer_embed_columns};
         struct layer_spec *layer = &model->layers[model->layer_count];
         char letter = *text++, lower = letter < 'Z' ? (char)(letter | 32) : letter;
         const char *at = strchr(letters, lower);
@@ -130,8 +141,10 @@ static inline void batch_layers(struct model_spec *model, const char *text)
         if (letter == 'U')
             layer->kind = &layer_gelu_tanh;
         layer->bias = letter == lower && (lower == 'd' || lower == 'c');
-        if (strchr("dcxkej", lower) != NULL)
+        if (strchr("dcxkejb", lower) != NULL)
             layer->out = batch_number(&text);
+        if (lower == 'b')
+            batch_columns(&model->embedded, &text);
         if (lower == 'i')
             layer->offset = batch_number(&text);
         if (lower == 'y')
@@ -198,6 +211,23 @@ static inline void batch_ids(struct batch *batch)
     }
 }
 
+/* Gives each embedded column of a record one word: the last one in record 0, none in
+ * record 1; record 2 keeps any numbers, of which the last above 1/2 is the word. */
+static inline void batch_words(struct batch *batch)
+{
+    const struct embedded_columns *columns = &batch->model.embedded;
+    for (size_t i = 0; i < batch->count; i++)
+        for (size_t g = 0; g < columns->count && i != 2; g++) {
+            const struct embedded_column *column = &columns->list[g];
+            float *own = batch->x + i * batch->features + column->first;
+            double share = batch_random(&batch->state);
+            size_t word =
+                i == 0 ? column->words - 1 : (size_t)(share * (double)column->words);
+            memset(own, 0, column->words * sizeof *own);
+            own[word] = i == 1 ? 0.0F : 1.0F;
+        }
+}
+
 static inline void batch_make(struct batch *batch, const struct batch_demand *demand)
 {
     size_t count = demand->count, features = demand->features;
@@ -253,6 +283,7 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
         batch->x[i] = batch_normal(&batch->state);
     if (batch->model.layers[0].kind == &layer_embedding)
         batch_ids(batch);
+    batch_words(batch);
     for (size_t i = 0; i < count; i++) {
         double share = batch_random(&batch->state);
         batch->classes[i] =

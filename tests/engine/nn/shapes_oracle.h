@@ -39,7 +39,8 @@ enum oracle_kind {
     ORACLE_TAKE,
     ORACLE_TAKE_LAST,
     ORACLE_TAKE_MEAN,
-    ORACLE_LSTM
+    ORACLE_LSTM,
+    ORACLE_EMBED_COLUMNS
 };
 
 /* The oracle uses only a layer's name and the numbers of its description. */
@@ -71,7 +72,8 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "take",
                                         "take_last",
                                         "take_mean",
-                                        "lstm"};
+                                        "lstm",
+                                        "embed_columns"};
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
         assert_true(++k < sizeof names / sizeof *names);
@@ -97,6 +99,15 @@ static inline size_t oracle_extent(const struct layer_spec *spec)
 static inline bool oracle_has_branches(const struct layer_spec *spec)
 {
     return spec->body > 0;
+}
+
+/* The features of all embedded columns. */
+static inline size_t oracle_words(const struct model_spec *model)
+{
+    size_t words = 0;
+    for (size_t g = 0; g < model->embedded.count; g++)
+        words += model->embedded.list[g].words;
+    return words;
 }
 
 static inline size_t oracle_out(size_t in, size_t kernel, const struct layer_spec *spec)
@@ -157,6 +168,9 @@ static inline struct oracle_shape oracle_shape_out(const struct model_spec *mode
     case ORACLE_REPLICATE: return (struct oracle_shape){spec->out * in.c, in.h, in.w};
     case ORACLE_EMBEDDING: return (struct oracle_shape){spec->out, oracle_size(in), 1};
     case ORACLE_LSTM: return (struct oracle_shape){spec->out, in.h, in.w};
+    case ORACLE_EMBED_COLUMNS:
+        return (struct oracle_shape){
+            in.c - oracle_words(model) + model->embedded.count * spec->out, 1, 1};
     case ORACLE_POSITION:
     case ORACLE_TOKEN_TYPE: return in;
     case ORACLE_TAKE:
@@ -197,6 +211,8 @@ static inline size_t oracle_layer_parameters(const struct model_spec *model, siz
         return 2 * in.c;
     if (oracle_kind(spec) == ORACLE_EMBEDDING)
         return (size_t)spec->rows * spec->out;
+    if (oracle_kind(spec) == ORACLE_EMBED_COLUMNS)
+        return oracle_words(model) * spec->out;
     if (oracle_kind(spec) == ORACLE_LSTM)
         return 4 * (size_t)spec->out * (in.c + spec->out + 2);
     if (oracle_kind(spec) == ORACLE_POSITION || oracle_kind(spec) == ORACLE_TOKEN_TYPE)

@@ -1090,6 +1090,18 @@ class LayerCrop(TypedDict):
     size: int
 
 
+class LayerEmbedColumns(TypedDict):
+    """Embeds columns of words (kinds categorical and hashed): the features of each column become
+    `out` trained numbers, a row of a table that has a row for each word. All other features stay as
+    they are. `columns` names them; if it is left out, they are all columns of words, and the answer
+    names them. It is the first layer of a model of a dataset with columns. A dense layer after it
+    has fewer parameters than one that reads the words themselves."""
+
+    type: Literal["embed_columns"]
+    columns: NotRequired[list[str]]
+    out: int
+
+
 class LayerEmbedding(TypedDict):
     """Looks up each id of a record in a table of `vocabulary` rows of `out` numbers. It is the
     first layer of a model of texts: the record is a vector of at most 1024 ids, with -1 behind the
@@ -1184,6 +1196,7 @@ class ModelPreset(TypedDict):
     hidden: NotRequired[list[int]]
     activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
     bias: NotRequired[bool]
+    embed: NotRequired[int]
     groups: NotRequired[int]
     input: NotRequired[Input]
     blocks: NotRequired[int]
@@ -2750,8 +2763,8 @@ Loss = LossName | LossHuber
 Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerPlain | LayerGelu |
     LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual | LayerScatter | LayerReplicate |
-    LayerCrop | LayerEmbedding | LayerPosition | LayerTokenType | LayerAttention | LayerLstm |
-    LayerTake
+    LayerCrop | LayerEmbedColumns | LayerEmbedding | LayerPosition | LayerTokenType | LayerAttention
+    | LayerLstm | LayerTake
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers

@@ -30,6 +30,7 @@ static size_t size_of(enum member_kind kind)
     switch (kind) {
     case MEMBER_COUNT:
     case MEMBER_LAYERS: return sizeof(uint32_t);
+    case MEMBER_COLUMNS: return 0;
     case MEMBER_REAL: return sizeof(double);
     case MEMBER_FLAG: return sizeof(bool);
     case MEMBER_KERNEL:
