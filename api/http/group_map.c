@@ -32,7 +32,7 @@ enum status group_map_parse(struct group_map *map, const char *text, size_t size
     struct json_reader reader;
     struct json_node root;
     struct group_map read = {0};
-    if (json_reader_open(&reader, &root, text, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_sized(text, size), error) == ST_OK) {
         json_read_object(root, (const char *const[]){"groups", NULL});
         struct json_node groups = json_member(&root, "groups");
         read.count = json_read_array(groups, 1, LIMIT_GROUPS);

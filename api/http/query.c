@@ -207,12 +207,12 @@ enum status page_mark_parse(struct page_mark *mark, const char *text,
 }
 
 enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],
-                             const struct request_line *line, const char *body,
-                             size_t size, struct error *error)
+                             const struct request_line *line, struct json_text body,
+                             struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         char *text = json_dumps(reader.root, JSON_SORT_KEYS | JSON_COMPACT |
                                                  JSON_REAL_PRECISION(17));
         if (text == NULL) {

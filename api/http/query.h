@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/json/json_reader.h"
 #include "api/http/routes.h"
 #include "base/hash.h"
 #include "base/status.h"
@@ -84,7 +85,7 @@ struct request_line {
 /* fingerprint = SHA-256 of method, path and the body with members sorted and blanks
  * dropped. ST_INVALID: the body is not JSON. */
 enum status body_fingerprint(uint8_t fingerprint[SHA256_SIZE],
-                             const struct request_line *line, const char *body,
-                             size_t size, struct error *error);
+                             const struct request_line *line, struct json_text body,
+                             struct error *error);
 
 #endif

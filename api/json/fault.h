@@ -7,7 +7,7 @@
  *
  *   struct faults faults = {0};
  *   struct error error = {.faults = &faults};
- *   job_request_parse(&request, body, size, &error);
+ *   job_request_parse(&request, json_text_sized(body, size), &error);
  *
  * Ownership: the list is the caller's and must outlive the error.
  */

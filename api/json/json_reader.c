@@ -69,23 +69,52 @@ static void read_wide(struct json_reader *reader, const char *body, size_t size)
     json_wide_fini(&wide);
 }
 
-enum status json_reader_open(struct json_reader *reader, struct json_node *root,
-                             const char *body, size_t size, struct error *error)
+static void parse(struct json_reader *reader, const char *body, size_t size)
 {
     struct json_trail trail;
     json_error_t at;
-    *reader = (struct json_reader){.status = ST_OK, .error = error};
-    *root = (struct json_node){.reader = reader};
     if (!json_trail_follow(&trail, body, size)) {
         refuse_depth(reader);
-        return reader->status;
+        return;
     }
     reader->root = json_loadb(body, size, JSON_REJECT_DUPLICATES, &at);
     if (reader->root == NULL && json_error_code(&at) == json_error_numeric_overflow)
         read_wide(reader, body, size);
     else if (reader->root == NULL)
         refuse_text(reader, body, size, &at);
-    root->value = reader->root;
+}
+
+struct json_text json_text_of(const char *text)
+{
+    return json_text_sized(text, strlen(text));
+}
+
+struct json_text json_text_sized(const char *text, size_t size)
+{
+    return (struct json_text){.text = text, .size = size};
+}
+
+void json_text_parse(struct json_text *text)
+{
+    struct json_reader reader = {.status = ST_OK};
+    parse(&reader, text->text, text->size);
+    text->root = reader.root;
+}
+
+void json_text_fini(struct json_text *text)
+{
+    json_decref(text->root);
+    *text = (struct json_text){0};
+}
+
+enum status json_reader_open(struct json_reader *reader, struct json_node *root,
+                             struct json_text text, struct error *error)
+{
+    *reader = (struct json_reader){
+        .status = ST_OK, .error = error, .root = json_incref(text.root)};
+    if (text.root == NULL)
+        parse(reader, text.text, text.size);
+    *root = (struct json_node){.reader = reader, .value = reader->root};
     return reader->status;
 }
 

@@ -4,7 +4,7 @@
  *
  *   struct json_reader reader;
  *   struct json_node root;
- *   if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+ *   if (json_reader_open(&reader, &root, text, error) == ST_OK) {
  *       json_read_object(root, (const char *const[]){"delta", NULL});
  *       delta = json_read_real(json_member(&root, "delta"), (struct json_range){...});
  *   }
@@ -53,8 +53,23 @@ struct json_node {
     json_t *value; /* NULL: absent, or reading has failed */
 };
 
+/* A text to read. Its text must outlive its readers. */
+struct json_text {
+    const char *text;
+    size_t size;
+    json_t *root; /* the parsed text; NULL: each reader parses it */
+};
+
+struct json_text json_text_of(const char *text);
+struct json_text json_text_sized(const char *text, size_t size);
+
+/* Parses a text that several readers will read. If the text is refused, root stays
+ * NULL, and each reader says why. */
+void json_text_parse(struct json_text *text);
+void json_text_fini(struct json_text *text);
+
 enum status json_reader_open(struct json_reader *reader, struct json_node *root,
-                             const char *body, size_t size, struct error *error);
+                             struct json_text text, struct error *error);
 /* Frees what was read. If anything was refused, returns ST_INVALID and puts all
  * refusals into the reader's error. */
 enum status json_reader_close(struct json_reader *reader);

@@ -39,7 +39,7 @@ enum status ancestry_of(struct ancestry *ancestry, const char *card,
     struct json_node root;
     enum status status = ST_OK;
     if (card != NULL) {
-        if (json_reader_open(&reader, &root, card, strlen(card), NULL) == ST_OK)
+        if (json_reader_open(&reader, &root, json_text_of(card), NULL) == ST_OK)
             read_ancestors(&read, &root);
         status = json_reader_close(&reader);
     }

@@ -213,12 +213,12 @@ void caption_read(struct caption *caption, const struct json_node *root)
 }
 
 enum status caption_merge(struct caption *out, const struct caption *from,
-                          const char *body, size_t size, struct error *error)
+                          struct json_text body, struct error *error)
 {
     struct caption merged = caption_copy(from);
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"display_name", "tags", NULL});
         read_name(&merged, json_member(&root, "display_name"));
         read_tags(&merged, json_member(&root, "tags"), true);
@@ -297,7 +297,7 @@ char *caption_render(const struct caption *caption)
 enum status caption_restore(struct caption *out, const char *text, struct error *error)
 {
     static const struct caption none = {0};
-    return caption_merge(out, &none, text, strlen(text), error);
+    return caption_merge(out, &none, json_text_of(text), error);
 }
 
 /* --- searching --- */

@@ -50,7 +50,7 @@ void caption_read(struct caption *caption, const struct json_node *root);
  *               too many tags once merged
  * On ST_OK out must be released with caption_fini. */
 enum status caption_merge(struct caption *out, const struct caption *from,
-                          const char *body, size_t size, struct error *error);
+                          struct json_text body, struct error *error);
 
 /* Writes both members into an object that the caller has opened: null and {} if there
  * are none, or if caption is NULL. */

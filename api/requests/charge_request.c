@@ -192,13 +192,13 @@ static void read_members(struct charge_request *request, struct json_node root)
     read_block_steps(request, json_member(&root, "block_steps"));
 }
 
-enum status charge_request_parse(struct charge_request *request, const char *body,
-                                 size_t size, struct error *error)
+enum status charge_request_parse(struct charge_request *request, struct json_text body,
+                                 struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct charge_request read = {0};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+    if (json_reader_open(&reader, &root, body, error) == ST_OK)
         read_members(&read, root);
     enum status status = json_reader_close(&reader);
     if (status != ST_OK) {
@@ -327,13 +327,13 @@ static void read_process(char process[CHARGE_PROCESS_SIZE], struct json_node nod
             LEAST, CHARGE_PROCESS_SIZE - 1);
 }
 
-enum status block_request_parse(struct block_request *request, const char *body,
-                                size_t size, struct error *error)
+enum status block_request_parse(struct block_request *request, struct json_text body,
+                                struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct block_request read = {0};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"block", "process", NULL});
         read.block = json_read_count(json_member(&root, "block"), 1, LIMIT_STEPS);
         read_process(read.process, json_member(&root, "process"));

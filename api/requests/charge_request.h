@@ -22,6 +22,7 @@
 
 #include "accountant/ledger/entry.h"
 #include "accountant/mechanisms/outside.h"
+#include "api/json/json_reader.h"
 #include "api/requests/acknowledgement.h"
 #include "base/id.h"
 #include "base/part.h"
@@ -44,8 +45,8 @@ struct charge_request {
 
 /*   ST_INVALID  the error names every member at fault
  * On ST_OK the caller must finish the request. */
-enum status charge_request_parse(struct charge_request *request, const char *body,
-                                 size_t size, struct error *error);
+enum status charge_request_parse(struct charge_request *request, struct json_text body,
+                                 struct error *error);
 void charge_request_fini(struct charge_request *request); /* a zeroed one is allowed */
 
 /* Renders the canonical text, to be freed. */
@@ -82,7 +83,7 @@ struct block_request {
     char process[CHARGE_PROCESS_SIZE];
 };
 
-enum status block_request_parse(struct block_request *request, const char *body,
-                                size_t size, struct error *error);
+enum status block_request_parse(struct block_request *request, struct json_text body,
+                                struct error *error);
 
 #endif

@@ -120,15 +120,9 @@ static void read_acknowledged(struct dataset_spec *spec, const struct json_node 
         json_refuse(json_member(root, "acknowledge"), "%s", fault);
 }
 
-struct text { /* text of a spec, and its limit on epsilon */
-    const char *body;
-    size_t size;
-    double epsilon_max;
-    bool is_kept; /* rendered and stored, without the caption */
-};
-
-static enum status parse(struct dataset_spec *spec, const struct text *text,
-                         struct error *error)
+/* A kept text was rendered and stored, without the caption. */
+static enum status parse(struct dataset_spec *spec, struct json_text text,
+                         double epsilon_max, bool is_kept, struct error *error)
 {
     static const char *const asked[] = {"id",           "privacy",     "holdout",
                                         "holdout_seed", "acknowledge", "display_name",
@@ -139,14 +133,14 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
     struct dataset_spec read = {0};
     struct json_reader reader;
     struct json_node root;
-    schema_text_members(members, text->is_kept ? kept : asked);
-    if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK) {
+    schema_text_members(members, is_kept ? kept : asked);
+    if (json_reader_open(&reader, &root, text, error) == ST_OK) {
         json_read_object(root, members);
         dataset_request_read_id(&read.id, json_member(&root, "id"));
         schema_text_read(&read.schema, &root);
-        read_privacy(&read, json_member(&root, "privacy"), text->epsilon_max);
+        read_privacy(&read, json_member(&root, "privacy"), epsilon_max);
         read_division(&read, &root);
-        if (text->is_kept)
+        if (is_kept)
             read_hash_seed(&read, json_member(&root, "hash_seed"));
         else
             read_acknowledged(&read, &root);
@@ -160,16 +154,16 @@ static enum status parse(struct dataset_spec *spec, const struct text *text,
     return status;
 }
 
-enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
+enum status dataset_spec_parse(struct dataset_spec *spec, struct json_text body,
                                struct error *error)
 {
-    return parse(spec, &(struct text){body, size, LIMIT_EPSILON, false}, error);
+    return parse(spec, body, LIMIT_EPSILON, false, error);
 }
 
 enum status dataset_spec_restore(struct dataset_spec *spec, const char *text,
                                  struct error *error)
 {
-    return parse(spec, &(struct text){text, strlen(text), INFINITY, true}, error);
+    return parse(spec, json_text_of(text), INFINITY, true, error);
 }
 
 void dataset_spec_fini(struct dataset_spec *spec)

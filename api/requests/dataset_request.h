@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "accountant/ledger/ledger.h"
+#include "api/json/json_reader.h"
 #include "api/requests/acknowledgement.h"
 #include "api/requests/caption.h"
 #include "base/id.h"
@@ -49,7 +50,7 @@ struct dataset_spec {
  *               wrong type, out of range, a missing confirmation or one that nothing
  *               asked for; error->text says what is allowed
  * On ST_OK spec must be released with dataset_spec_fini. */
-enum status dataset_spec_parse(struct dataset_spec *spec, const char *body, size_t size,
+enum status dataset_spec_parse(struct dataset_spec *spec, struct json_text body,
                                struct error *error);
 /* The same for a text that was rendered and stored. Its epsilon may be above
  * LIMIT_EPSILON, because earlier versions granted more. */

@@ -109,13 +109,12 @@ static void read_body(struct model_evaluation_request *request,
 }
 
 enum status model_evaluation_request_parse(struct model_evaluation_request *request,
-                                           const char *body, size_t size,
-                                           struct error *error)
+                                           struct json_text body, struct error *error)
 {
     struct model_evaluation_request read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+    if (json_reader_open(&reader, &root, body, error) == ST_OK)
         read_body(&read, &root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
@@ -140,7 +139,7 @@ enum status model_evaluation_kept_parse(struct model_evaluation_kept *kept,
     struct model_evaluation_kept read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK) {
         struct json_node model = json_member(&root, "model");
         if (!model_id_parse(&read.model, json_read_text(model)))
             json_refuse(model, "must be the id of a model");

@@ -61,8 +61,7 @@ struct model_evaluation_request { /* the body of :evaluate; owns nothing */
 
 /*   ST_INVALID  error->pointer names the member at fault */
 enum status model_evaluation_request_parse(struct model_evaluation_request *request,
-                                           const char *body, size_t size,
-                                           struct error *error);
+                                           struct json_text body, struct error *error);
 
 struct model_evaluation_kept { /* as it is stored */
     struct model_id model;

@@ -67,13 +67,13 @@ static void read_s3(struct fetch_request *request, struct json_node node)
         read_token(request->session_token, sizeof request->session_token, token);
 }
 
-enum status fetch_request_parse(struct fetch_request *request, const char *body,
-                                size_t size, struct error *error)
+enum status fetch_request_parse(struct fetch_request *request, struct json_text body,
+                                struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct fetch_request read = {.url = ""};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"url", "sha256", "s3", NULL});
         struct json_node url = json_member(&root, "url");
         read_token(read.url, sizeof read.url, url);

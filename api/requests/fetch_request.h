@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/json/json_reader.h"
 #include "api/limits.h"
 #include "base/hash.h"
 #include "base/status.h"
@@ -29,7 +30,7 @@ struct fetch_request {
 /* Reads {"url","sha256","s3":{"region","access_key_id","secret_access_key",
  * "session_token"}}. service/outbound checks later whether the URL may be fetched.
  *   ST_INVALID  the body is malformed; error lists every fault, but no values */
-enum status fetch_request_parse(struct fetch_request *request, const char *body,
-                                size_t size, struct error *error);
+enum status fetch_request_parse(struct fetch_request *request, struct json_text body,
+                                struct error *error);
 
 #endif

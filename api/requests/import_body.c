@@ -2,15 +2,15 @@
 
 #include "base/hash.h"
 
-enum status import_body_parse(struct import_body *out, const char *body, size_t size,
+enum status import_body_parse(struct import_body *out, struct json_text body,
                               struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct import_body read = {.has_query = false};
     enum status status = ST_OK;
-    if (size > 0) {
-        if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (body.size > 0) {
+        if (json_reader_open(&reader, &root, body, error) == ST_OK) {
             json_read_object(root,
                              (const char *const[]){"acknowledge", "postgresql", NULL});
             struct json_node query = json_member(&root, "postgresql");

@@ -7,6 +7,7 @@
 #ifndef API_REQUESTS_IMPORT_BODY_H
 #define API_REQUESTS_IMPORT_BODY_H
 
+#include "api/json/json_reader.h"
 #include "api/requests/acknowledgement.h"
 #include "api/requests/query_request.h"
 
@@ -19,7 +20,7 @@ struct import_body {
 
 /* Reads {"acknowledge"?,"postgresql"?}, or no byte.
  *   ST_INVALID  the body is malformed; error lists every fault, but no values */
-enum status import_body_parse(struct import_body *out, const char *body, size_t size,
+enum status import_body_parse(struct import_body *out, struct json_text body,
                               struct error *error);
 
 #endif

@@ -206,20 +206,14 @@ static void read_request(struct job_request *request, const struct json_node *ro
     caption_read(&request->caption, root);
 }
 
-struct text { /* a request as received, or as stored */
-    const char *body;
-    size_t size;
-    bool kept;
-};
-
-static enum status parse(struct job_request *request, const struct text *text,
+static enum status parse(struct job_request *request, struct json_text text, bool kept,
                          struct error *error)
 {
     struct job_request read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, text->body, text->size, error) == ST_OK)
-        read_request(&read, &root, text->kept);
+    if (json_reader_open(&reader, &root, text, error) == ST_OK)
+        read_request(&read, &root, kept);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)
         *request = read;
@@ -228,24 +222,16 @@ static enum status parse(struct job_request *request, const struct text *text,
     return status;
 }
 
-enum status job_request_parse(struct job_request *request, const char *body,
-                              size_t size, struct error *error)
+enum status job_request_parse(struct job_request *request, struct json_text body,
+                              struct error *error)
 {
-    return parse(request, &(struct text){body, size, false}, error);
+    return parse(request, body, false, error);
 }
 
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error)
 {
-    return parse(request, &(struct text){text, strlen(text), true}, error);
-}
-
-void job_request_copy(struct job_request *to, const struct job_request *from)
-{
-    CHECK(from->train.network == NULL && from->scaling.ranges.count == 0);
-    *to = *from;
-    to->caption = caption_copy(&from->caption);
-    train_spec_copy(&to->train, &from->train);
+    return parse(request, json_text_of(text), true, error);
 }
 
 void job_request_fini(struct job_request *request)

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/json/json_reader.h"
 #include "api/requests/caption.h"
 #include "api/requests/evaluation_request.h"
 #include "api/requests/model_request.h" /* model_spec_render, model_spec_parse */
@@ -71,16 +72,12 @@ struct job_request {
 
 /*   ST_INVALID  error->pointer names the member at fault
  * On ST_OK request must be released with job_request_fini. */
-enum status job_request_parse(struct job_request *request, const char *body,
-                              size_t size, struct error *error);
+enum status job_request_parse(struct job_request *request, struct json_text body,
+                              struct error *error);
 /* Parses a text that was rendered and stored. Its epsilon may be above LIMIT_EPSILON,
  * because earlier versions allowed that, and its scaling is resolved. */
 enum status job_request_restore(struct job_request *request, const char *text,
                                 struct error *error);
-/* *to = a copy of a request that was parsed and not resolved: its model is not compiled.
- * To be released with job_request_fini. */
-void job_request_copy(struct job_request *to, const struct job_request *from);
-
 void job_request_fini(struct job_request *request); /* a zeroed one is allowed */
 
 /* Renders the canonical text of a resolved request, to be freed. If the text is

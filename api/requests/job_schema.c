@@ -61,7 +61,7 @@ static bool try_job(struct job_request *job, const struct job_schema_view *view,
                           "{\"dataset\":\"%s\",\"model\":{\"preset\":\"%s\"},"
                           "\"algorithm\":{\"name\":\"%s\"}%s}",
                           view->dataset->text, preset, algorithm->name, privacy);
-    CHECK(job_request_parse(job, text, (size_t)length, NULL) == ST_OK);
+    CHECK(job_request_parse(job, json_text_sized(text, (size_t)length), NULL) == ST_OK);
     if (job_defaults_fill(job, &view->facts, NULL) == ST_OK && is_priced(job))
         return true;
     job_request_fini(job);

@@ -115,13 +115,13 @@ void key_policy_read_member(struct key_policy *policy, const struct json_node *r
         key_policy_read(policy, node);
 }
 
-enum status key_policy_request_parse(struct key_policy *policy, const char *body,
-                                     size_t size, struct error *error)
+enum status key_policy_request_parse(struct key_policy *policy, struct json_text body,
+                                     struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct key_policy read = {0};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"policy", NULL});
         key_policy_read_member(&read, &root);
     }
@@ -137,7 +137,7 @@ enum status key_policy_parse(struct key_policy *policy, const char *text,
     struct json_reader reader;
     struct json_node root;
     struct key_policy read = {0};
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK)
         key_policy_read(&read, root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

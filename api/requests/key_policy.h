@@ -41,8 +41,8 @@ bool key_policy_is_within(const struct key_policy *a, const struct key_policy *b
 
 /* Reads the body {"policy": policy or null} of a request that changes the policy.
  *   ST_INVALID  the error names the member */
-enum status key_policy_request_parse(struct key_policy *policy, const char *body,
-                                     size_t size, struct error *error);
+enum status key_policy_request_parse(struct key_policy *policy, struct json_text body,
+                                     struct error *error);
 
 /* Returns whether both allow the same. */
 bool key_policy_equal(const struct key_policy *a, const struct key_policy *b);

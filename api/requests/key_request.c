@@ -64,13 +64,13 @@ static void read_members(struct key_request *request, struct json_node root)
         key_policy_read(&request->policy, policy);
 }
 
-enum status key_request_parse(struct key_request *request, const char *body,
-                              size_t size, struct error *error)
+enum status key_request_parse(struct key_request *request, struct json_text body,
+                              struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct key_request read = {0};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+    if (json_reader_open(&reader, &root, body, error) == ST_OK)
         read_members(&read, root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

@@ -7,6 +7,7 @@
 #ifndef API_REQUESTS_KEY_REQUEST_H
 #define API_REQUESTS_KEY_REQUEST_H
 
+#include "api/json/json_reader.h"
 #include "api/http/roles.h"
 #include "api/requests/key_policy.h"
 
@@ -17,8 +18,8 @@ struct key_request {
 };
 
 /*   ST_INVALID  a member is missing, unknown or out of range; the error names it */
-enum status key_request_parse(struct key_request *request, const char *body,
-                              size_t size, struct error *error);
+enum status key_request_parse(struct key_request *request, struct json_text body,
+                              struct error *error);
 
 /* Checks whether the minter may make such a key. A principal that can make keys must
  * not approve grants, so keys with a scope grants:... are made on the host only

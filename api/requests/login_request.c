@@ -5,13 +5,13 @@
 
 #include "api/json/json_reader.h"
 
-enum status login_request_parse(char key[LOGIN_KEY_SIZE], const char *body, size_t size,
+enum status login_request_parse(char key[LOGIN_KEY_SIZE], struct json_text body,
                                 struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     char read[LOGIN_KEY_SIZE] = "";
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         struct json_node member = json_member(&root, "key");
         json_read_object(root, (const char *const[]){"key", NULL});
         const char *text = json_read_text(member);

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "api/json/json_reader.h"
 #include "base/status.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
 
 /* Copies the key, which the caller must wipe afterwards (base/hash.h).
  *   ST_INVALID  a member is missing, unknown or too long: the error names it */
-enum status login_request_parse(char key[LOGIN_KEY_SIZE], const char *body, size_t size,
+enum status login_request_parse(char key[LOGIN_KEY_SIZE], struct json_text body,
                                 struct error *error);
 
 #endif

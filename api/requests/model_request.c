@@ -374,7 +374,7 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
     struct json_node root;
     struct model_spec read = {0};
     bool has_loss;
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK) {
         struct json_node preset = json_member(&root, "preset");
         struct json_node loss = json_member(&root, "loss");
         if (json_present(preset))

@@ -181,7 +181,8 @@ enum status predict_cells_read(const struct predict_row *row, float *out,
         return refuse_names(row, error);
     if (!named && extent->cells != row->cells)
         return refuse_count(row, extent->cells, error);
-    if (json_reader_open(&reader, &whole, text, extent->size, error) == ST_OK) {
+    if (json_reader_open(&reader, &whole, json_text_sized(text, extent->size), error) ==
+        ST_OK) {
         if (schema_has_columns(row->schema))
             read_columns(row, out, &whole);
         else

@@ -69,8 +69,9 @@ static bool refuse_text(struct reading *reading)
     struct json_node root;
     enum fault_kind kind = FAULT_MALFORMED;
     if (reading->body->size <= LIMIT_JSON_BODY) {
-        enum status status = json_reader_open(&reader, &root, reading->body->text,
-                                              reading->body->size, reading->error);
+        enum status status = json_reader_open(
+            &reader, &root, json_text_sized(reading->body->text, reading->body->size),
+            reading->error);
         json_reader_close(&reader);
         reading->faults += status != ST_OK;
         if (status != ST_OK)

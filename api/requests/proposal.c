@@ -76,13 +76,13 @@ static void write_further(struct json_writer *writer, const struct grant *furthe
 }
 
 enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
-                                const char *body, size_t size, struct error *error)
+                                struct json_text body, struct error *error)
 {
     enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
     struct grant read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root,
                          (const char *const[]){"epsilon", "delta", "order",
                                                "discovery_delta", "acknowledge", NULL});
@@ -326,13 +326,13 @@ static void read_reason(char reason[GRANT_REASON_SIZE], const struct json_node *
         snprintf(reason, GRANT_REASON_SIZE, "%s", text);
 }
 
-enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
-                           size_t size, struct error *error)
+enum status decision_parse(char reason[GRANT_REASON_SIZE], struct json_text body,
+                           struct error *error)
 {
     char read[GRANT_REASON_SIZE] = "";
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"reason", NULL});
         read_reason(read, &root);
     }
@@ -343,14 +343,14 @@ enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
 }
 
 enum status grant_approval_parse(char reason[GRANT_REASON_SIZE],
-                                 enum acknowledged *acknowledged, const char *body,
-                                 size_t size, struct error *error)
+                                 enum acknowledged *acknowledged, struct json_text body,
+                                 struct error *error)
 {
     char read[GRANT_REASON_SIZE] = "";
     enum acknowledged confirmed = ACKNOWLEDGED_NOTHING;
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"reason", "acknowledge", NULL});
         read_reason(read, &root);
         confirmed = acknowledgement_read(&root);
@@ -364,14 +364,14 @@ enum status grant_approval_parse(char reason[GRANT_REASON_SIZE],
 }
 
 enum status policy_approval_parse(struct key_policy *policy,
-                                  char reason[GRANT_REASON_SIZE], const char *body,
-                                  size_t size, struct error *error)
+                                  char reason[GRANT_REASON_SIZE], struct json_text body,
+                                  struct error *error)
 {
     char read[GRANT_REASON_SIZE] = "";
     struct key_policy named = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"policy", "reason", NULL});
         key_policy_read_member(&named, &root);
         read_reason(read, &root);

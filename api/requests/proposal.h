@@ -104,23 +104,23 @@ char *proposal_act_render(const struct proposal *proposal,
  * {"epsilon","delta","order"?,"discovery_delta"?,"acknowledge"?}. Sets only these members of grant.
  *   ST_INVALID  the error names the member */
 enum status further_grant_parse(struct grant *grant, enum acknowledged *acknowledged,
-                                const char *body, size_t size, struct error *error);
+                                struct json_text body, struct error *error);
 
 /* Reads the body of a decision: {"reason"}, a line of at most LIMIT_REASON bytes.
  *   ST_INVALID  the error names the member */
-enum status decision_parse(char reason[GRANT_REASON_SIZE], const char *body,
-                           size_t size, struct error *error);
+enum status decision_parse(char reason[GRANT_REASON_SIZE], struct json_text body,
+                           struct error *error);
 
 /* Reads the approval of a grant: {"reason","acknowledge"?}.
  *   ST_INVALID  the error names the member */
 enum status grant_approval_parse(char reason[GRANT_REASON_SIZE],
-                                 enum acknowledged *acknowledged, const char *body,
-                                 size_t size, struct error *error);
+                                 enum acknowledged *acknowledged, struct json_text body,
+                                 struct error *error);
 
 /* Reads an approval of a key's policy, whose body repeats the approved
  * policy: {"policy","reason"}. */
 enum status policy_approval_parse(struct key_policy *policy,
-                                  char reason[GRANT_REASON_SIZE], const char *body,
-                                  size_t size, struct error *error);
+                                  char reason[GRANT_REASON_SIZE], struct json_text body,
+                                  struct error *error);
 
 #endif

@@ -97,7 +97,8 @@ static enum status parse_figures(struct rank_plan *plan, const char *line, size_
 {
     struct json_reader reader;
     struct json_node root;
-    enum status status = json_reader_open(&reader, &root, line, size, error);
+    enum status status =
+        json_reader_open(&reader, &root, json_text_sized(line, size), error);
     if (status != ST_OK)
         return status;
     json_read_object(root, (const char *const[]){"records", "noise_multiplier", "ranks",
@@ -193,7 +194,7 @@ enum status rank_order_parse(struct rank_order *order, const char *line,
     struct json_reader reader;
     struct json_node root;
     struct rank_order read;
-    enum status status = json_reader_open(&reader, &root, line, strlen(line), error);
+    enum status status = json_reader_open(&reader, &root, json_text_of(line), error);
     if (status != ST_OK)
         return status;
     json_read_object(root, (const char *const[]){"over", "until", "model", NULL});
@@ -312,7 +313,7 @@ enum status rank_report_parse(struct rank_report *report, const char *line,
     struct json_reader reader;
     struct json_node root;
     struct rank_report read = {0};
-    enum status status = json_reader_open(&reader, &root, line, strlen(line), error);
+    enum status status = json_reader_open(&reader, &root, json_text_of(line), error);
     if (status != ST_OK)
         return status;
     if (json_present(json_member(&root, "failed")))

@@ -155,7 +155,7 @@ static enum status read_answers(struct scaling_request *scaling, const char *ans
 {
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, answers, strlen(answers), NULL) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(answers), NULL) == ST_OK) {
         size_t count = json_read_array(root, 1, LIMIT_STATISTICS);
         for (size_t i = 0; i < count; i++)
             add_answer(scaling, json_element(&root, i), schema);
@@ -168,7 +168,7 @@ static enum status read_guarantee(struct scaling_request *scaling,
 {
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, guarantee, strlen(guarantee), NULL) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(guarantee), NULL) == ST_OK)
         read_reserve(scaling, json_member(&root, "reserve"));
     return json_reader_close(&reader);
 }

@@ -101,8 +101,7 @@ enum status standardise_request_cite(struct standardise_request *standardise,
     struct json_reader reader;
     struct json_node root;
     standardise->statistics = row->id;
-    if (json_reader_open(&reader, &root, row->guarantee, strlen(row->guarantee),
-                         NULL) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(row->guarantee), NULL) == ST_OK)
         read_reserve(standardise, json_member(&root, "reserve"));
     if (json_reader_close(&reader) == ST_OK)
         return ST_OK;
@@ -155,8 +154,7 @@ enum status standardise_scale(struct feature_scale *scale,
     if (status != ST_OK)
         return status;
     feature_scale_init(scale, input.channels);
-    if (json_reader_open(&reader, &root, row->answers, strlen(row->answers), NULL) ==
-            ST_OK &&
+    if (json_reader_open(&reader, &root, json_text_of(row->answers), NULL) == ST_OK &&
         json_read_array(root, 1, 1) == 1)
         read_answer(scale, &root, &moments);
     status = json_reader_close(&reader);

@@ -224,12 +224,12 @@ static void read_request(struct statistics_request *request,
 }
 
 enum status statistics_request_parse(struct statistics_request *request,
-                                     const char *body, size_t size, struct error *error)
+                                     struct json_text body, struct error *error)
 {
     struct statistics_request read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+    if (json_reader_open(&reader, &root, body, error) == ST_OK)
         read_request(&read, &root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/json/json_reader.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "engine/statistics/statistic.h"
@@ -41,8 +42,7 @@ struct statistics_request {
 /*   ST_INVALID  error->pointer names the member at fault
  * On ST_OK request must be released with statistics_request_fini. */
 enum status statistics_request_parse(struct statistics_request *request,
-                                     const char *body, size_t size,
-                                     struct error *error);
+                                     struct json_text body, struct error *error);
 void statistics_request_fini(struct statistics_request *request); /* zeroed: allowed */
 
 /* Renders the statistics as the client asked for them, before they are resolved: a JSON

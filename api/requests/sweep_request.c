@@ -377,15 +377,15 @@ static void make_runs(struct sweep_request *request, const struct json_node *roo
         make_random(request, random);
 }
 
-enum status sweep_request_parse(struct sweep_request *request, const char *body,
-                                size_t size, struct error *error)
+enum status sweep_request_parse(struct sweep_request *request, struct json_text body,
+                                struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     *request = (struct sweep_request){
         .settings = calloc(LIMIT_SWEEP_RUNS, sizeof *request->settings)};
     CHECK(request->settings != NULL);
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK)
+    if (json_reader_open(&reader, &root, body, error) == ST_OK)
         make_runs(request, &root);
     enum status status = json_reader_close(&reader);
     if (status != ST_OK)

@@ -28,6 +28,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "api/json/json_reader.h"
 #include "base/status.h"
 
 struct sweep_request {
@@ -38,8 +39,8 @@ struct sweep_request {
 
 /*   ST_INVALID  not such a body; error->pointer names the member at fault
  * On ST_OK request must be released with sweep_request_fini. */
-enum status sweep_request_parse(struct sweep_request *request, const char *body,
-                                size_t size, struct error *error);
+enum status sweep_request_parse(struct sweep_request *request, struct json_text body,
+                                struct error *error);
 void sweep_request_fini(struct sweep_request *request); /* a zeroed one is allowed */
 
 /* *out = the job of a run, as a JSON text to be freed.

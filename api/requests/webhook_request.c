@@ -39,13 +39,13 @@ static unsigned read_events(struct json_node node)
     return events;
 }
 
-enum status webhook_request_parse(struct webhook_request *request, const char *body,
-                                  size_t size, struct error *error)
+enum status webhook_request_parse(struct webhook_request *request,
+                                  struct json_text body, struct error *error)
 {
     struct json_reader reader;
     struct json_node root;
     struct webhook_request read = {0};
-    if (json_reader_open(&reader, &root, body, size, error) == ST_OK) {
+    if (json_reader_open(&reader, &root, body, error) == ST_OK) {
         json_read_object(root, (const char *const[]){"url", "events", "dataset", NULL});
         read_url(read.url, json_member(&root, "url"));
         read.events = read_events(json_member(&root, "events"));

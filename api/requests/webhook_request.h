@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/json/json_reader.h"
 #include "api/limits.h"
 #include "api/requests/webhook_event.h"
 #include "base/id.h"
@@ -24,7 +25,7 @@ struct webhook_request {
 /* Reads {"url","events","dataset"}. service/outbound checks later whether the URL may
  * be called.
  *   ST_INVALID  the body is malformed; error lists every fault */
-enum status webhook_request_parse(struct webhook_request *request, const char *body,
-                                  size_t size, struct error *error);
+enum status webhook_request_parse(struct webhook_request *request,
+                                  struct json_text body, struct error *error);
 
 #endif

@@ -115,7 +115,7 @@ bool charge_figures_parse(struct charge_figures *figures, const char *text)
     struct json_reader reader;
     struct json_node root;
     struct charge_figures read = {0};
-    if (json_reader_open(&reader, &root, text, strlen(text), NULL) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(text), NULL) == ST_OK) {
         struct json_node order = json_member(&root, "order");
         json_read_object(root, (const char *const[]){"epsilon_planned", "delta",
                                                      "order", "epsilon_spent", NULL});

@@ -275,7 +275,7 @@ enum status dataset_detail_parse(struct dataset_detail *detail, const char *text
     struct dataset_detail read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK) {
         read.records = json_read_count(json_member(&root, "records"), 0, INT64_MAX);
         read.size = json_read_count(json_member(&root, "size"), 0, INT64_MAX);
         read.import_ms =

@@ -301,7 +301,7 @@ enum status job_detail_parse(struct job_detail *detail, const char *text,
     struct job_detail read = {0};
     struct json_reader reader;
     struct json_node root;
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK)
         read_detail(&read, &root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

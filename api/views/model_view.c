@@ -181,7 +181,8 @@ bool certificate_text(struct text_column *text, const struct model_row *row)
     *text = (struct text_column){.kind = NULL};
     if (!json_scan(&found, names, 1, json_span_of(row->card)) || found.at == NULL)
         return false;
-    if (json_reader_open(&reader, &root, found.at, found.size, NULL) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_sized(found.at, found.size), NULL) ==
+        ST_OK)
         tokenizer_text_read(text, &root);
     return json_reader_close(&reader) == ST_OK;
 }
@@ -227,8 +228,7 @@ enum status certificate_check(const struct model_row *row, struct error *error)
     struct json_reader reader;
     struct json_node root;
     bool same = false;
-    if (json_reader_open(&reader, &root, row->card, strlen(row->card), error) ==
-        ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(row->card), error) == ST_OK) {
         const char *model = json_read_text(json_member(&root, "model"));
         const char *job = json_read_text(json_member(&root, "job"));
         same = strcmp(model, row->id.text) == 0 && strcmp(job, row->job.text) == 0;
@@ -267,7 +267,7 @@ enum status inputs_parse(struct schema *schema, const char *text, struct error *
     struct json_reader reader;
     struct json_node root;
     schema_text_members(members, (const char *const[]){NULL});
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK) {
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK) {
         json_read_object(root, members);
         schema_text_read(&read, &root);
     }

@@ -33,8 +33,7 @@ static void add_guarantee(struct onnx_properties *properties, const char *certif
     struct json_reader reader;
     struct json_node root;
 
-    CHECK(json_reader_open(&reader, &root, certificate, strlen(certificate), NULL) ==
-          ST_OK);
+    CHECK(json_reader_open(&reader, &root, json_text_of(certificate), NULL) == ST_OK);
     struct json_node guarantee = json_member(&root, "guarantee");
     if (json_is_object(guarantee.value)) {
         render_number(

@@ -37,7 +37,7 @@ enum status caption_update_run(struct daemon_state *context,
     struct caption *before = &update->before_take, after = {0};
     enum status status = check_version(update, error);
     if (status == ST_OK)
-        status = caption_merge(&after, before, update->body, update->body_size, error);
+        status = caption_merge(&after, before, update->body, error);
     if (status == ST_OK && !caption_equal(before, &after))
         status = put(context, update, &after, error);
     caption_fini(before);

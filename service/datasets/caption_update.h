@@ -9,16 +9,16 @@
 #ifndef SERVICE_DATASETS_CAPTION_UPDATE_H
 #define SERVICE_DATASETS_CAPTION_UPDATE_H
 
+#include "api/json/json_reader.h"
 #include "api/requests/caption.h"
 struct audit_row;
 struct daemon_state;
 struct store_tx;
 
 struct caption_update {
-    const char *tag;      /* the current ETag of the thing */
-    const char *if_match; /* the request's header; NULL: none */
-    const char *body;     /* (body_size) a merge patch */
-    size_t body_size;
+    const char *tag;             /* the current ETag of the thing */
+    const char *if_match;        /* the request's header; NULL: none */
+    struct json_text body;       /* a merge patch */
     const struct audit_row *act; /* written with the change */
     struct caption before_take;  /* its current caption */
     /* Writes the new caption in tx. */

@@ -17,14 +17,13 @@
 #include "store/rows/model_rows.h"
 
 /* Updates the caption as the request asks. */
-static enum status run(struct daemon_state *context, const struct request *request,
+static enum status run(struct daemon_state *context, struct request *request,
                        struct caption_update *update, struct error *error)
 {
     struct audit_event act;
     audit_event_begin(&act, context, request);
     update->if_match = request_header(request, "If-Match");
-    update->body = request->body != NULL ? request->body : "";
-    update->body_size = request->body_size;
+    update->body = request_text(request);
     update->act = &act.row;
     return caption_update_run(context, update, error);
 }

@@ -31,19 +31,14 @@ struct charge;
 
 enum { MS_PER_S = 1000 };
 
-static const char *body_of(const struct request *request)
-{
-    return request->body != NULL ? request->body : "";
-}
-
 /* --- estimate --- */
 
 /* Parses the request and plans the charge that it declares. */
-static enum status plan(struct charge_creation *charging, const struct request *request,
+static enum status plan(struct charge_creation *charging, struct request *request,
                         struct error *error)
 {
-    enum status status = charge_request_parse(&charging->declared, body_of(request),
-                                              request->body_size, error);
+    enum status status =
+        charge_request_parse(&charging->declared, request_text(request), error);
     return status == ST_OK ? charge_creation_plan(charging, error) : status;
 }
 
@@ -418,8 +413,8 @@ enum status handle_charge_block(struct daemon_state *context, struct request *re
                                 struct error *error)
 {
     struct granted_block granting = {.context = context, .request = request};
-    enum status status = block_request_parse(&granting.asked, body_of(request),
-                                             request->body_size, error);
+    enum status status =
+        block_request_parse(&granting.asked, request_text(request), error);
     if (status == ST_OK)
         status = find_own(context, request, &granting.charge, error);
     if (status == ST_OK)

@@ -103,8 +103,7 @@ static enum status read_declaration(struct daemon_state *context,
                                     struct dataset_declare *declaration,
                                     struct dataset_spec *spec, struct error *error)
 {
-    enum status status = dataset_spec_parse(
-        spec, request->body != NULL ? request->body : "", request->body_size, error);
+    enum status status = dataset_spec_parse(spec, request_text(request), error);
     if (status != ST_OK)
         return status;
     declaration->promise =
@@ -205,8 +204,7 @@ enum status handle_dataset_put(struct daemon_state *context, struct request *req
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     audit_event_begin(&act, context, request);
     if (status == ST_OK)
-        status = dataset_spec_parse(&spec, request->body != NULL ? request->body : "",
-                                    request->body_size, error);
+        status = dataset_spec_parse(&spec, request_text(request), error);
     if (status != ST_OK)
         return status;
     declaration.known = dataset;

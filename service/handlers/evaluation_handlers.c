@@ -15,8 +15,7 @@
 #include "service/planning/plan_refusal.h"
 #include "service/process/daemon_state.h"
 
-static enum status make_plan(struct daemon_state *context,
-                             const struct request *request,
+static enum status make_plan(struct daemon_state *context, struct request *request,
                              struct evaluation_plan *plan, struct error *error)
 {
     struct model_evaluation_request asked = {0};
@@ -24,9 +23,7 @@ static enum status make_plan(struct daemon_state *context,
     enum status status =
         evaluation_plan_begin(context, principal, request->match.id, plan, error);
     if (status == ST_OK)
-        status = model_evaluation_request_parse(
-            &asked, request->body != NULL ? request->body : "", request->body_size,
-            error);
+        status = model_evaluation_request_parse(&asked, request_text(request), error);
     return status == ST_OK
                ? evaluation_plan_make(context, principal, &asked, plan, error)
                : status;

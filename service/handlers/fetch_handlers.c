@@ -57,8 +57,7 @@ static enum status keep_act(struct daemon_state *context, const struct request *
 static enum status read_request(struct daemon_state *context, struct request *request,
                                 struct fetch_request *asked, struct error *error)
 {
-    enum status status = fetch_request_parse(
-        asked, request->body != NULL ? request->body : "", request->body_size, error);
+    enum status status = fetch_request_parse(asked, request_text(request), error);
     if (request->body != NULL)
         hash_zero(request->body, request->body_size);
     if (status == ST_OK)

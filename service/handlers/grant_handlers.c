@@ -294,14 +294,13 @@ static bool is_repeated(const struct decision *decision,
 
 static enum status read_decision(struct decision *decision,
                                  char reason[GRANT_REASON_SIZE],
-                                 const struct request *request,
-                                 enum proposal_state state, struct error *error)
+                                 struct request *request, enum proposal_state state,
+                                 struct error *error)
 {
-    const char *body = request->body != NULL ? request->body : "";
     return state == PROPOSAL_APPROVED
-               ? grant_approval_parse(reason, &decision->acknowledged, body,
-                                      request->body_size, error)
-               : decision_parse(reason, body, request->body_size, error);
+               ? grant_approval_parse(reason, &decision->acknowledged,
+                                      request_text(request), error)
+               : decision_parse(reason, request_text(request), error);
 }
 
 static enum status decide(struct daemon_state *context, struct request *request,

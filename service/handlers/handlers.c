@@ -79,7 +79,7 @@ static bool find_tag(struct daemon_state *context, const struct request *request
     read.method = "GET";
     read.body = NULL;
     read.body_size = 0;
-    read.parsed = NULL;
+    read.json = (struct json_text){0};
     read.ask = ASK_DONE; /* this thread may wait */
     if (route_find(&read.match, "GET", path, NULL) == ST_OK) {
         const struct handler *handler = handler_of(&read);

@@ -31,13 +31,11 @@ static struct idempotency_name name_of(const struct request *request, const char
     };
 }
 
-static enum status fingerprint_of(const struct request *request,
+static enum status fingerprint_of(struct request *request,
                                   uint8_t fingerprint[SHA256_SIZE], struct error *error)
 {
     const struct request_line line = {.method = request->method, .path = request->path};
-    return body_fingerprint(fingerprint, &line,
-                            request->body != NULL ? request->body : "",
-                            request->body_size, error);
+    return body_fingerprint(fingerprint, &line, request_text(request), error);
 }
 
 struct finding {
@@ -89,7 +87,7 @@ enum status idempotency_find(struct daemon_state *context, struct request *reque
 }
 
 enum status idempotency_keep(const struct daemon_state *context,
-                             const struct request *request, struct store_tx *tx,
+                             struct request *request, struct store_tx *tx,
                              const char *location, const char *body,
                              struct error *error)
 {

@@ -29,7 +29,7 @@ enum status idempotency_find(struct daemon_state *context, struct request *reque
  *   ST_INVALID         the request's body is not JSON
  *   ST_IO              the store is poisoned */
 enum status idempotency_keep(const struct daemon_state *context,
-                             const struct request *request, struct store_tx *tx,
+                             struct request *request, struct store_tx *tx,
                              const char *location, const char *body,
                              struct error *error);
 

@@ -203,8 +203,7 @@ enum status handle_dataset_import(struct daemon_state *context, struct request *
     enum status status =
         access_find_own_dataset(context, &question, request->match.id, &dataset, error);
     if (status == ST_OK)
-        status = import_body_parse(&body, request->body != NULL ? request->body : "",
-                                   request->body_size, error);
+        status = import_body_parse(&body, request_text(request), error);
     if (status == ST_OK)
         status = check_acknowledged(body.acknowledged, dataset, error);
     if (status == ST_OK && body.has_query)

@@ -20,41 +20,15 @@
 #include "service/process/daemon_state.h"
 #include "service/runs/job_scheduler.h"
 
-static void destroy_parsed(void *parsed)
-{
-    job_request_fini(parsed);
-    free(parsed);
-}
-
-/* Parses the body, unless an earlier attempt to handle the request has. A lookup of the
- * Idempotency-Key comes before this, so that a repeated request is answered even if a
- * later version would refuse its body. */
-static enum status parse_once(struct request *request, struct error *error)
-{
-    struct job_request parsed;
-    if (request->parsed != NULL)
-        return ST_OK;
-    enum status status = job_request_parse(
-        &parsed, request->body != NULL ? request->body : "", request->body_size, error);
-    if (status != ST_OK)
-        return status;
-    struct job_request *kept = malloc(sizeof *kept);
-    CHECK(kept != NULL);
-    *kept = parsed;
-    request_keep_parsed(request, kept, destroy_parsed);
-    return ST_OK;
-}
-
 enum status job_submit_plan(struct daemon_state *context, struct request *request,
                             struct job_plan *plan, struct trainer_cost *cost,
                             struct error *error)
 {
-    struct job_request copy;
-    enum status status = parse_once(request, error);
+    struct job_request parsed;
+    enum status status = job_request_parse(&parsed, request_text(request), error);
     if (status != ST_OK)
         return status;
-    job_request_copy(&copy, request->parsed);
-    const struct planner_inquiry inquiry = {&copy, &request->caller.principal,
+    const struct planner_inquiry inquiry = {&parsed, &request->caller.principal,
                                             &request->prefetch};
     return planner_plan(context, &inquiry, plan, cost, error);
 }

@@ -81,8 +81,7 @@ enum status handle_key_create(struct daemon_state *context, struct request *requ
 {
     struct key_request asked;
     struct access_key_made made;
-    enum status status = key_request_parse(
-        &asked, request->body != NULL ? request->body : "", request->body_size, error);
+    enum status status = key_request_parse(&asked, request_text(request), error);
     if (status == ST_OK)
         status = key_request_check(&asked, &request->caller.principal, error);
     if (status == ST_OK)

@@ -94,14 +94,12 @@ static void reply(struct daemon_state *context, struct request *request,
 }
 
 /* Reads the body, and checks that such a key may have such a policy. */
-static enum status read_asked(const struct request *request,
-                              const struct access_key *key,
+static enum status read_asked(struct request *request, const struct access_key *key,
                               struct policy_proposal *proposal, struct error *error)
 {
     struct key_request asked = {.principal = key->principal, .days = 1};
-    enum status status = key_policy_request_parse(
-        &proposal->policy, request->body != NULL ? request->body : "",
-        request->body_size, error);
+    enum status status =
+        key_policy_request_parse(&proposal->policy, request_text(request), error);
     asked.policy = proposal->policy;
     return status == ST_OK
                ? key_request_check_policy(&asked, &request->caller.principal, error)
@@ -178,9 +176,8 @@ enum status handle_key_policy_approve(struct daemon_state *context,
 {
     struct key_policy named;
     struct decision decision = {.named = &named};
-    enum status status = policy_approval_parse(
-        &named, decision.reason, request->body != NULL ? request->body : "",
-        request->body_size, error);
+    enum status status =
+        policy_approval_parse(&named, decision.reason, request_text(request), error);
     return status == ST_OK ? decide(context, request, &decision, error) : status;
 }
 
@@ -188,8 +185,6 @@ enum status handle_key_policy_reject(struct daemon_state *context,
                                      struct request *request, struct error *error)
 {
     struct decision decision = {0};
-    enum status status =
-        decision_parse(decision.reason, request->body != NULL ? request->body : "",
-                       request->body_size, error);
+    enum status status = decision_parse(decision.reason, request_text(request), error);
     return status == ST_OK ? decide(context, request, &decision, error) : status;
 }

@@ -70,8 +70,7 @@ enum status handle_login_create(struct daemon_state *context, struct request *re
                                 struct error *error)
 {
     char key[LOGIN_KEY_SIZE] = "";
-    enum status status = login_request_parse(
-        key, request->body != NULL ? request->body : "", request->body_size, error);
+    enum status status = login_request_parse(key, request_text(request), error);
     if (status == ST_OK)
         status = log_in(context, request, key, error);
     hash_zero(key, sizeof key);

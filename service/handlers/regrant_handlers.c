@@ -141,8 +141,7 @@ enum status handle_dataset_regrant(struct daemon_state *context,
     enum status status = find(context, request, &asking, error);
     if (status == ST_OK)
         status = further_grant_parse(&proposal->further, &asking.acknowledged,
-                                     request->body != NULL ? request->body : "",
-                                     request->body_size, error);
+                                     request_text(request), error);
     if (status == ST_OK)
         status = regrant_check(context, &dataset_spec(asking.dataset)->id,
                                &proposal->further, asking.acknowledged, error);

@@ -27,15 +27,13 @@ static struct policy_asked asked_of(const struct statistics_plan *plan)
     };
 }
 
-static enum status make_plan(struct daemon_state *context,
-                             const struct request *request,
+static enum status make_plan(struct daemon_state *context, struct request *request,
                              struct statistics_plan *plan, struct error *error)
 {
     struct access_question question = handler_question(request);
     question.pointer = "/dataset";
-    enum status status = statistics_request_parse(
-        &plan->request, request->body != NULL ? request->body : "", request->body_size,
-        error);
+    enum status status =
+        statistics_request_parse(&plan->request, request_text(request), error);
     if (status == ST_OK)
         status = usable_dataset_find(context, &question, &plan->request.dataset,
                                      &plan->dataset, error);

@@ -73,35 +73,17 @@ static struct sweep_plan plan_of(struct daemon_state *context, struct request *r
         .context = context, .caller = &request->caller, .prefetch = &request->prefetch};
 }
 
-static void destroy_parsed(void *parsed)
-{
-    sweep_request_fini(parsed);
-    free(parsed);
-}
-
-/* Parses the body, unless an earlier attempt to handle the request has. */
-static enum status parse_once(struct request *request, struct error *error)
-{
-    struct sweep_request parsed;
-    if (request->parsed != NULL)
-        return ST_OK;
-    enum status status = sweep_request_parse(
-        &parsed, request->body != NULL ? request->body : "", request->body_size, error);
-    if (status != ST_OK)
-        return status;
-    struct sweep_request *kept = malloc(sizeof *kept);
-    CHECK(kept != NULL);
-    *kept = parsed;
-    request_keep_parsed(request, kept, destroy_parsed);
-    return ST_OK;
-}
-
 /* Plans the sweep that the request asks for. */
 static enum status make_plan(struct sweep_plan *sweep, struct request *request,
                              struct error *error)
 {
-    enum status status = parse_once(request, error);
-    return status == ST_OK ? sweep_plan_make(sweep, request->parsed, error) : status;
+    struct sweep_request asked;
+    enum status status = sweep_request_parse(&asked, request_text(request), error);
+    if (status != ST_OK)
+        return status;
+    status = sweep_plan_make(sweep, &asked, error);
+    sweep_request_fini(&asked);
+    return status;
 }
 
 enum status handle_sweep_estimate(struct daemon_state *context, struct request *request,

@@ -105,9 +105,7 @@ enum status handle_webhook_create(struct daemon_state *context, struct request *
         .create_ms = clock_wall_s() * 1000};
     enum status status = check_owner(context, &webhook, error);
     if (status == ST_OK)
-        status = webhook_request_parse(&webhook.request,
-                                       request->body != NULL ? request->body : "",
-                                       request->body_size, error);
+        status = webhook_request_parse(&webhook.request, request_text(request), error);
     if (status == ST_OK)
         status = target_check(webhook.request.url, &context->outbound->allowed, "/url",
                               error);

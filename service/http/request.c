@@ -188,19 +188,21 @@ void request_refuse(struct request *request, const struct error *error,
         reply_header_add(reply, "Upload-Offset", "%" PRIu64, *request->upload_size);
 }
 
-void request_keep_parsed(struct request *request, void *parsed_take,
-                         void (*destroy)(void *parsed))
+struct json_text request_text(struct request *request)
 {
-    CHECK(request->parsed == NULL);
-    request->parsed = parsed_take;
-    request->parsed_destroy = destroy;
+    const char *body = request->body != NULL ? request->body : "";
+    if (!request->match.route->keyed)
+        return json_text_sized(body, request->body_size);
+    if (request->json.root == NULL) {
+        request->json = json_text_sized(body, request->body_size);
+        json_text_parse(&request->json);
+    }
+    return request->json;
 }
 
 void request_forget_body(struct request *request)
 {
-    if (request->parsed != NULL)
-        request->parsed_destroy(request->parsed);
-    request->parsed = NULL;
+    json_text_fini(&request->json);
     free(request->body);
     request->body = NULL;
     request->body_size = request->body_capacity = 0;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "api/http/routes.h"
+#include "api/json/json_reader.h"
 #include "service/http/blob_prefetch.h"
 #include "service/http/caller.h"
 #include "service/http/reply.h"
@@ -41,8 +42,7 @@ struct request {
     int type;   /* index of the answer's type in the route's row */
     char *body; /* JSON bodies, owned; body_size bytes and a NUL */
     size_t body_size, body_capacity;
-    void *parsed; /* request_keep_parsed; NULL: the body is not parsed yet */
-    void (*parsed_destroy)(void *parsed);
+    struct json_text json;             /* the same, parsed; request_text */
     struct upload *upload;             /* if the body is BODY_FILE */
     struct predict_file *predict_file; /* if the body is BODY_ROWS; its session's */
     const uint64_t *upload_size; /* its size: of a refused one, where it continues */
@@ -101,12 +101,11 @@ void request_answer(struct request *request, char *text_take);
 void request_refuse(struct request *request, const struct error *error,
                     struct problem *more);
 
-/* Keeps what the body was parsed into, so that a request which is handled again is not
- * parsed again. destroy frees it, at the latest in request_fini. */
-void request_keep_parsed(struct request *request, void *parsed_take,
-                         void (*destroy)(void *parsed));
+/* Returns the JSON body, "" if there is none. The body of a keyed route is read more
+ * than once, so it is parsed here, once. */
+struct json_text request_text(struct request *request);
 
-/* Frees the body and what it was parsed into. */
+/* Frees the body and its parsed form. */
 void request_forget_body(struct request *request);
 
 /* Frees what the request owns. Its upload must have been abandoned or published. */

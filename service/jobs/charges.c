@@ -80,7 +80,7 @@ static bool from_row(struct charge *charge, const struct charge_row *row)
     info->end_s = row->end_ms / MS_PER_S;
     charge->create_ms = row->create_ms;
     if (!charge_id_parse(&charge->id, row->id.text) ||
-        charge_request_parse(&charge->request, row->spec, strlen(row->spec), NULL) !=
+        charge_request_parse(&charge->request, json_text_of(row->spec), NULL) !=
             ST_OK ||
         strcmp(charge->request.dataset.text, row->dataset) != 0 ||
         !principal_parse(&charge->owner, row->created_by) ||

@@ -56,7 +56,7 @@ static enum status plan_run(struct sweep_plan *sweep, const struct sweep_request
     enum status status = sweep_request_body(&body, asked, sweep->count, error);
     if (status != ST_OK)
         return status;
-    status = job_request_parse(&parsed, body, strlen(body), error);
+    status = job_request_parse(&parsed, json_text_of(body), error);
     free(body);
     if (status != ST_OK)
         return status;

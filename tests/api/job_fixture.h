@@ -64,7 +64,7 @@ static inline struct job_dataset public_data(const struct schema *schema,
 static inline void must_parse(struct job_request *request, const char *body)
 {
     struct error error = {0};
-    assert_taken(job_request_parse(request, body, strlen(body), &error), body, &error);
+    assert_taken(job_request_parse(request, json_text_of(body), &error), body, &error);
 }
 
 static inline void must_resolve(struct job_request *request, const char *body,

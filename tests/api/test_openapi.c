@@ -119,7 +119,7 @@ static struct epoch regranted[] = {{.number = 1,
 static void open_dataset(struct dataset_spec *spec, const char *text)
 {
     struct error error = {0};
-    assert_taken(dataset_spec_parse(spec, text, strlen(text), &error), text, &error);
+    assert_taken(dataset_spec_parse(spec, json_text_of(text), &error), text, &error);
 }
 
 /* An evaluation on a public dataset and one on a holdout, in each state. */
@@ -196,7 +196,7 @@ static void answer_statistics(json_t *answers)
     struct outlook outlook = {.fits = FITS_YES, .times = 3, .epsilon_after = 2};
     double released[12] = {0};
     open_dataset(&spec, declarations[2]);
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), NULL),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), NULL),
                      ST_OK);
     char *asked = statistics_render(&request.statistics);
     assert_int_equal(statistics_resolve(&request.statistics, &spec.schema, NULL),
@@ -253,7 +253,7 @@ static void answer_words(json_t *answers)
     struct mechanism m;
     struct outlook outlook = {.fits = FITS_YES, .times = 3, .epsilon_after = 2};
     struct proposal proposal = proposal_make("ana", 1700000000000);
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), NULL),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), NULL),
                      ST_OK);
     char *asked = statistics_render(&request.statistics);
     assert_int_equal(measurement_plan(&measurement, &request.statistics, &terms, NULL),
@@ -463,7 +463,7 @@ static void answer_job(json_t *answers, const struct dataset_spec *dataset,
     struct job_dataset known = {&dataset->schema,  1000, 0, {0, 0}, false,
                                 RELATION_ZERO_OUT, 1e-5};
     struct evaluation_point points[] = {{3, 0.5, 0.25}, {6, INFINITY, NAN}};
-    assert_int_equal(job_request_parse(&request, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(job_request_parse(&request, json_text_of(text), NULL), ST_OK);
     known.is_public = !request.train.algorithm.algorithm->is_private;
     assert_int_equal(job_defaults_fill(&request, &known, NULL), ST_OK);
     take_answer(answers, "JobRequest", job_request_render(&request));
@@ -805,14 +805,14 @@ static void what_is_listed_as_refused_is(void **state)
     {
         struct job_request request;
         const char *body = json_string_value(text);
-        if (job_request_parse(&request, body, strlen(body), NULL) != ST_INVALID)
+        if (job_request_parse(&request, json_text_of(body), NULL) != ST_INVALID)
             fail_msg("accepted: %s", body);
     }
     json_array_foreach(json_object_get(all, "DatasetRequest"), i, text)
     {
         struct dataset_spec spec;
         const char *body = json_string_value(text);
-        if (dataset_spec_parse(&spec, body, strlen(body), NULL) != ST_INVALID)
+        if (dataset_spec_parse(&spec, json_text_of(body), NULL) != ST_INVALID)
             fail_msg("accepted: %s", body);
     }
 }
@@ -873,33 +873,33 @@ static void parse_body(const char *operation, const char *body)
         dataset_spec_fini(&spec);
     } else if (strstr(operation, "_patch") != NULL) {
         struct caption before = {0}, after = {0};
-        status = caption_merge(&after, &before, body, strlen(body), &error);
+        status = caption_merge(&after, &before, json_text_of(body), &error);
         caption_fini(&after);
     } else if (strncmp(operation, "job_", 4) == 0 && strcmp(body, "{}") != 0) {
         struct job_request request;
-        status = job_request_parse(&request, body, strlen(body), &error);
+        status = job_request_parse(&request, json_text_of(body), &error);
         if (status == ST_OK)
             job_request_fini(&request);
     } else if (strncmp(operation, "sweep_", 6) == 0 && strcmp(body, "{}") != 0) {
         struct sweep_request request;
-        status = sweep_request_parse(&request, body, strlen(body), &error);
+        status = sweep_request_parse(&request, json_text_of(body), &error);
         if (status == ST_OK)
             sweep_request_fini(&request);
     } else if (strncmp(operation, "statistics_", 11) == 0) {
         struct statistics_request request;
-        status = statistics_request_parse(&request, body, strlen(body), &error);
+        status = statistics_request_parse(&request, json_text_of(body), &error);
         if (status == ST_OK)
             statistics_request_fini(&request);
     } else if (strcmp(operation, "model_evaluate") == 0 ||
                strcmp(operation, "model_estimate") == 0) {
         struct model_evaluation_request request;
-        status = model_evaluation_request_parse(&request, body, strlen(body), &error);
+        status = model_evaluation_request_parse(&request, json_text_of(body), &error);
     } else if (strcmp(operation, "key_create") == 0) {
         struct key_request request;
-        status = key_request_parse(&request, body, strlen(body), &error);
+        status = key_request_parse(&request, json_text_of(body), &error);
     } else if (strcmp(operation, "login_create") == 0) {
         char key[LOGIN_KEY_SIZE];
-        status = login_request_parse(key, body, strlen(body), &error);
+        status = login_request_parse(key, json_text_of(body), &error);
     } else if (strcmp(operation, "model_predict") == 0) {
         parse_predict(body);
     }

@@ -42,12 +42,12 @@ def deref(document, node):
 
 
 def strict(schema):
-    """Returns the schema with every object closed, so that unknown members are found."""
+    """Returns the schema with every object closed, so that unknown members are found. A condition stays open."""
     if isinstance(schema, list):
         return [strict(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {key: strict(value) for key, value in schema.items()}
+    closed = {key: value if key in ("contains", "if", "not") else strict(value) for key, value in schema.items()}
     if isinstance(closed.get("properties"), dict) and closed.get("required"):
         if "object" in closed.get("type", []):
             closed.setdefault("additionalProperties", False)

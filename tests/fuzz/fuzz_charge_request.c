@@ -18,7 +18,7 @@ static void check_round_trip(const struct charge_request *request)
 {
     struct charge_request again;
     char *text = charge_request_render(request);
-    CHECK(charge_request_parse(&again, text, strlen(text), NULL) == ST_OK);
+    CHECK(charge_request_parse(&again, json_text_of(text), NULL) == ST_OK);
     char *second = charge_request_render(&again);
     CHECK(strcmp(text, second) == 0);
     charge_request_fini(&again);
@@ -58,9 +58,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct block_request block;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    if (block_request_parse(&block, (const char *)data, size, NULL) == ST_OK)
+    if (block_request_parse(&block, json_text_sized((const char *)data, size), NULL) ==
+        ST_OK)
         CHECK(block.block >= 1 && strlen(block.process) < CHARGE_PROCESS_SIZE);
-    if (charge_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+    if (charge_request_parse(&request, json_text_sized((const char *)data, size),
+                             &error) != ST_OK) {
         CHECK(error.status == ST_INVALID && error.text[0] != '\0');
         CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
         return 0;

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dataset_spec spec, again;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    if (dataset_spec_parse(&spec, (const char *)data, size, &error) != ST_OK) {
+    if (dataset_spec_parse(&spec, json_text_sized((const char *)data, size), &error) !=
+        ST_OK) {
         CHECK(error.status == ST_INVALID && error.text[0] != '\0');
         CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
         return 0;
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t features = schema_features(&spec.schema);
     CHECK(features >= 1 && features <= LIMIT_FEATURES);
     char *text = dataset_spec_render(&spec);
-    CHECK(dataset_spec_parse(&again, text, strlen(text), NULL) == ST_OK);
+    CHECK(dataset_spec_parse(&again, json_text_of(text), NULL) == ST_OK);
     CHECK(schema_agrees(&spec.schema, &again.schema));
     char *second = dataset_spec_render(&again);
     CHECK(strcmp(text, second) == 0);

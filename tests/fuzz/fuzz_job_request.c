@@ -44,7 +44,7 @@ static void check_round_trip(const struct job_request *request,
 {
     struct job_request again;
     char *text = job_request_render(request);
-    CHECK(job_request_parse(&again, text, strlen(text), NULL) == ST_OK);
+    CHECK(job_request_parse(&again, json_text_of(text), NULL) == ST_OK);
     CHECK(job_defaults_fill(&again, dataset, NULL) == ST_OK);
     CHECK(again.train.steps == request->train.steps);
     char *second = job_request_render(&again);
@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct job_request request;
         struct faults faults = {0};
         struct error error = {.faults = &faults};
-        if (job_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+        if (job_request_parse(&request, json_text_sized((const char *)data, size),
+                              &error) != ST_OK) {
             CHECK(error.status == ST_INVALID && error.text[0] != '\0');
             CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
             return 0;

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct faults faults = {0};
         struct error error = {.faults = &faults};
         const char *text = declarations[i];
-        CHECK(dataset_spec_parse(&spec, text, strlen(text), NULL) == ST_OK);
+        CHECK(dataset_spec_parse(&spec, json_text_of(text), NULL) == ST_OK);
         const struct predict_body body = {(const char *)data, size, &spec.schema, NULL,
                                           7};
         if (read_all(&body, &error) != ST_OK) {

@@ -36,7 +36,7 @@ static void check_round_trip(const struct statistics_request *request)
     char *body = malloc(room);
     CHECK(body != NULL);
     snprintf(body, room, form, text);
-    CHECK(statistics_request_parse(&again, body, strlen(body), NULL) == ST_OK);
+    CHECK(statistics_request_parse(&again, json_text_of(body), NULL) == ST_OK);
     char *second = statistics_render(&again.statistics);
     CHECK(strcmp(text, second) == 0);
     statistics_request_fini(&again);
@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct statistics_request request;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    if (statistics_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+    if (statistics_request_parse(&request, json_text_sized((const char *)data, size),
+                                 &error) != ST_OK) {
         CHECK(error.status == ST_INVALID && error.text[0] != '\0');
         CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
         return 0;

@@ -23,7 +23,7 @@ static void check_run(const struct sweep_request *request, size_t run)
     CHECK(strcmp(body, again) == 0);
     after = sweep_request_settings(request, run);
     CHECK(strcmp(settings, after) == 0);
-    if (job_request_parse(&job, body, strlen(body), NULL) == ST_OK)
+    if (job_request_parse(&job, json_text_of(body), NULL) == ST_OK)
         job_request_fini(&job);
     free(after);
     free(settings);
@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sweep_request request;
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    if (sweep_request_parse(&request, (const char *)data, size, &error) != ST_OK) {
+    if (sweep_request_parse(&request, json_text_sized((const char *)data, size),
+                            &error) != ST_OK) {
         CHECK(error.status == ST_INVALID && error.text[0] != '\0');
         CHECK(faults.count > 0 && faults.count <= LIMIT_FAULTS);
         return 0;

@@ -136,7 +136,7 @@ static inline struct dataset *scene_declare_columns(struct scene *scene, const c
              "\"classes\":2,\"columns\":[%s,{\"name\":\"y\",\"kind\":\"label\","
              "\"values\":[\"a\",\"b\"]}],\"privacy\":%s}",
              id, columns, privacy);
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(scene);
     assert_int_equal(
         datasets_add(context->datasets, tx,
@@ -194,7 +194,7 @@ static inline struct job_plan scene_plan(struct scene *scene, const char *algori
              "{\"dataset\":\"points\",\"model\":{\"preset\":\"linear\"},"
              "\"algorithm\":{%s},%s}",
              algorithm, rest);
-    if (job_request_parse(&request, body, strlen(body), &error) != ST_OK ||
+    if (job_request_parse(&request, json_text_of(body), &error) != ST_OK ||
         planner_plan(&scene->context, &inquiry, &plan, &cost, &error) != ST_OK)
         fail_msg("%s", error.text);
     return plan;

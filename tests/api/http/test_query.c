@@ -253,8 +253,8 @@ static const struct request_line jobs = {"POST", "/v1/jobs"};
 static bool same(const struct request_line *line, const char *a, const char *b)
 {
     uint8_t first[SHA256_SIZE], second[SHA256_SIZE];
-    assert_int_equal(body_fingerprint(first, &jobs, a, strlen(a), NULL), ST_OK);
-    assert_int_equal(body_fingerprint(second, line, b, strlen(b), NULL), ST_OK);
+    assert_int_equal(body_fingerprint(first, &jobs, json_text_of(a), NULL), ST_OK);
+    assert_int_equal(body_fingerprint(second, line, json_text_of(b), NULL), ST_OK);
     return memcmp(first, second, SHA256_SIZE) == 0;
 }
 
@@ -282,9 +282,9 @@ static void a_body_that_is_not_json_has_no_fingerprint(void **state)
     (void)state;
     uint8_t fingerprint[SHA256_SIZE];
     struct error error = {0};
-    assert_int_equal(
-        body_fingerprint(fingerprint, &jobs, "{\"a\":1,\"a\":2}", 13, &error),
-        ST_INVALID);
+    assert_int_equal(body_fingerprint(fingerprint, &jobs,
+                                      json_text_sized("{\"a\":1,\"a\":2}", 13), &error),
+                     ST_INVALID);
     assert_string_equal(error.pointer, "/a");
 }
 

@@ -17,7 +17,7 @@ static enum status open_text(const char *text)
 {
     faults.count = 0;
     error = (struct error){.faults = &faults};
-    return json_reader_open(&reader, &root, text, strlen(text), &error);
+    return json_reader_open(&reader, &root, json_text_of(text), &error);
 }
 
 /* Opens text, which must be JSON; the caller then reads it and calls refused_at. */
@@ -84,7 +84,8 @@ static void a_nul_byte_does_not_end_the_text(void **state)
     (void)state;
     static const char text[] = "{\"a\":1}\0{}";
     error = (struct error){0};
-    assert_int_equal(json_reader_open(&reader, &root, text, sizeof text - 1, &error),
+    assert_int_equal(json_reader_open(&reader, &root,
+                                      json_text_sized(text, sizeof text - 1), &error),
                      ST_INVALID);
     json_reader_close(&reader);
 }
@@ -113,7 +114,9 @@ static void a_deep_text_costs_no_stack(void **state)
     assert_non_null(text);
     memset(text, '[', size);
     error = (struct error){0};
-    assert_int_equal(json_reader_open(&reader, &root, text, size, &error), ST_INVALID);
+    assert_int_equal(
+        json_reader_open(&reader, &root, json_text_sized(text, size), &error),
+        ST_INVALID);
     json_reader_close(&reader);
     free(text);
 }
@@ -438,10 +441,12 @@ static void arrays_and_texts_are_limited(void **state)
 static void the_error_may_be_null(void **state)
 {
     (void)state;
-    assert_int_equal(json_reader_open(&reader, &root, "{\"a\":1}", 7, NULL), ST_OK);
+    assert_int_equal(
+        json_reader_open(&reader, &root, json_text_sized("{\"a\":1}", 7), NULL), ST_OK);
     json_read_text(json_member(&root, "a"));
     assert_int_equal(json_reader_close(&reader), ST_INVALID);
-    assert_int_equal(json_reader_open(&reader, &root, "{", 1, NULL), ST_INVALID);
+    assert_int_equal(json_reader_open(&reader, &root, json_text_sized("{", 1), NULL),
+                     ST_INVALID);
     assert_int_equal(json_reader_close(&reader), ST_INVALID);
 }
 

@@ -34,9 +34,9 @@ static void a_word_is_read_as_its_place_and_any_other_text_is_refused(void **sta
         struct json_node root;
         struct error error = {0};
         size_t place = 9;
-        assert_int_equal(json_reader_open(&reader, &root, cases[i].body,
-                                          strlen(cases[i].body), &error),
-                         ST_OK);
+        assert_int_equal(
+            json_reader_open(&reader, &root, json_text_of(cases[i].body), &error),
+            ST_OK);
         bool read = json_read_word(&place, json_member(&root, "a"), cases[i].words);
         enum status status = json_reader_close(&reader);
         assert_int_equal(read, cases[i].place != 9);

@@ -83,7 +83,7 @@ static void a_body_confirms_by_names_that_exist(void **state)
         struct error error = {0};
         struct import_body body = {.has_query = false};
         enum status status =
-            import_body_parse(&body, cases[i].body, strlen(cases[i].body), &error);
+            import_body_parse(&body, json_text_of(cases[i].body), &error);
         assert_int_equal(status, cases[i].pointer == NULL ? ST_OK : ST_INVALID);
         if (cases[i].pointer != NULL)
             assert_string_equal(error.pointer, cases[i].pointer);

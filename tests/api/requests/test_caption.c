@@ -20,7 +20,7 @@ static char *merged(const char *before, const char *patch)
     struct caption from = {0}, to = {0};
     struct error error = {0};
     assert_int_equal(caption_restore(&from, before, NULL), ST_OK);
-    if (caption_merge(&to, &from, patch, strlen(patch), &error) != ST_OK)
+    if (caption_merge(&to, &from, json_text_of(patch), &error) != ST_OK)
         fail_msg("%s: %s", error.pointer, error.text);
     char *text = caption_render(&to);
     caption_fini(&from);
@@ -60,7 +60,7 @@ static void assert_refused(const char *patch, const char *pointer)
     struct caption out = {0};
     struct faults faults = {0};
     struct error error = {.faults = &faults};
-    assert_int_equal(caption_merge(&out, &none, patch, strlen(patch), &error),
+    assert_int_equal(caption_merge(&out, &none, json_text_of(patch), &error),
                      ST_INVALID);
     assert_true(caption_is_empty(&out));
     assert_int_not_equal(faults.count, 0);
@@ -134,9 +134,9 @@ static void limits_are_of_characters_and_of_what_is_merged(void **state)
     assert_int_equal(caption_restore(&from, full, NULL), ST_OK);
     static const char one_more[] = "{\"tags\":{\"x\":\"v\"}}";
     static const char instead[] = "{\"tags\":{\"x\":\"v\",\"k3\":null}}";
-    assert_int_equal(caption_merge(&to, &from, one_more, strlen(one_more), NULL),
+    assert_int_equal(caption_merge(&to, &from, json_text_of(one_more), NULL),
                      ST_INVALID);
-    assert_int_equal(caption_merge(&to, &from, instead, strlen(instead), NULL), ST_OK);
+    assert_int_equal(caption_merge(&to, &from, json_text_of(instead), NULL), ST_OK);
     assert_int_equal(to.tag_count, LIMIT_TAGS);
     caption_fini(&from);
     caption_fini(&to);
@@ -147,7 +147,7 @@ static void limits_are_of_characters_and_of_what_is_merged(void **state)
     assert_merges("{}", text, text);
     snprintf(text, sizeof text, "{\"tags\":{\"%sa\":\"v\"}}", key);
     struct caption out = {0};
-    assert_int_equal(caption_merge(&out, &none, text, strlen(text), NULL), ST_INVALID);
+    assert_int_equal(caption_merge(&out, &none, json_text_of(text), NULL), ST_INVALID);
     free(longest);
     free(longer);
     free(most);
@@ -221,8 +221,8 @@ static void a_declaration_is_the_same_text_with_and_without_a_caption(void **sta
     static const char plain[] = POINTS "}", called[] = POINTS WORDS "}";
     struct dataset_spec one, other;
     (void)state;
-    assert_int_equal(dataset_spec_parse(&one, plain, strlen(plain), NULL), ST_OK);
-    assert_int_equal(dataset_spec_parse(&other, called, strlen(called), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&one, json_text_of(plain), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&other, json_text_of(called), NULL), ST_OK);
     assert_true(caption_is_empty(&one.caption));
     assert_string_equal(other.caption.display_name, "Flu");
     char *a = dataset_spec_render(&one), *b = dataset_spec_render(&other);
@@ -247,9 +247,9 @@ static void a_refused_body_leaves_no_caption_behind(void **state)
     struct dataset_spec spec = {0};
     struct job_request request = {0};
     (void)state;
-    assert_int_equal(dataset_spec_parse(&spec, bad, strlen(bad), NULL), ST_INVALID);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(bad), NULL), ST_INVALID);
     assert_null(spec.caption.display_name);
-    assert_int_equal(job_request_parse(&request, bad, strlen(bad), NULL), ST_INVALID);
+    assert_int_equal(job_request_parse(&request, json_text_of(bad), NULL), ST_INVALID);
     assert_null(request.caption.display_name);
 }
 

@@ -13,7 +13,7 @@ static struct charge_request read_body(const char *body)
 {
     struct charge_request request;
     struct error error = {0};
-    if (charge_request_parse(&request, body, strlen(body), &error) != ST_OK)
+    if (charge_request_parse(&request, json_text_of(body), &error) != ST_OK)
         fail_msg("%s: %s", error.pointer, error.text);
     return request;
 }

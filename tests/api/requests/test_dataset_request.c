@@ -101,7 +101,7 @@ static const char *const good[] = {IDX,     CSV,    HOUSING, LIBSVM, LIBSVM_REGR
 static enum status parse(struct dataset_spec *spec, const char *body,
                          struct error *error)
 {
-    return dataset_spec_parse(spec, body, strlen(body), error);
+    return dataset_spec_parse(spec, json_text_of(body), error);
 }
 
 static void must_parse(struct dataset_spec *spec, const char *body)
@@ -831,7 +831,7 @@ static void a_larger_epsilon_that_was_kept_reads_back(void **state)
     (void)state;
     struct dataset_spec spec;
     char *body = edit(IDX, "\"epsilon\":8,", "\"epsilon\":1000,");
-    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_INVALID);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(body), NULL), ST_INVALID);
     assert_int_equal(dataset_spec_restore(&spec, body, NULL), ST_OK);
     assert_true(spec.grant.epsilon == 1000);
     assert_true(LIMIT_EPSILON == LEDGER_EPSILON_MAX);

@@ -10,7 +10,7 @@
 static enum status parse(struct model_evaluation_request *request, const char *body,
                          struct error *error)
 {
-    return model_evaluation_request_parse(request, body, strlen(body), error);
+    return model_evaluation_request_parse(request, json_text_of(body), error);
 }
 
 static void a_body_names_a_public_dataset_or_a_holdout(void **state)

@@ -28,7 +28,8 @@ static json_t *schema_of(const char *data, const char *privacy, double epsilon_m
     struct dataset_spec spec;
     int size =
         snprintf(text, sizeof text, "{\"id\":\"d\",%s,\"privacy\":%s}", data, privacy);
-    assert_int_equal(dataset_spec_parse(&spec, text, (size_t)size, NULL), ST_OK);
+    assert_int_equal(
+        dataset_spec_parse(&spec, json_text_sized(text, (size_t)size), NULL), ST_OK);
     const struct job_schema_view view = {.dataset = &spec.id,
                                          .facts = {.schema = &spec.schema,
                                                    .records = 60000,

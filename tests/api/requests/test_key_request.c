@@ -17,7 +17,7 @@ static enum status parse(struct key_request *request, const char *text,
     for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
         *quote = '"';
     *error = (struct error){0};
-    return key_request_parse(request, body, strlen(body), error);
+    return key_request_parse(request, json_text_of(body), error);
 }
 
 static void a_body_says_whose_key_it_is_and_what_it_may(void **state)
@@ -172,7 +172,7 @@ static struct key_policy policy_of(const char *members)
     snprintf(body, sizeof body, "{'policy':{%s}}", members);
     for (char *quote = body; (quote = strchr(quote, '\'')) != NULL;)
         *quote = '"';
-    assert_int_equal(key_policy_request_parse(&policy, body, strlen(body), NULL),
+    assert_int_equal(key_policy_request_parse(&policy, json_text_of(body), NULL),
                      ST_OK);
     return policy;
 }
@@ -221,10 +221,11 @@ static void a_change_names_its_policy_or_none(void **state)
     struct key_policy policy = {.max_open_jobs = 77};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(
-            key_policy_request_parse(&policy, wrong[i], strlen(wrong[i]), NULL),
+            key_policy_request_parse(&policy, json_text_of(wrong[i]), NULL),
             ST_INVALID);
     assert_int_equal(policy.max_open_jobs, 77);
-    assert_int_equal(key_policy_request_parse(&policy, "{\"policy\":null}", 15, NULL),
+    assert_int_equal(key_policy_request_parse(
+                         &policy, json_text_sized("{\"policy\":null}", 15), NULL),
                      ST_OK);
     assert_false(key_policy_limits(&policy));
 }

@@ -46,7 +46,7 @@ static enum status parse(struct model_spec *model, const char *text,
     struct json_node root;
     bool has_loss = false;
     memset(model, 0, sizeof *model);
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK)
         model_request_read(model, &has_loss, &root);
     enum status status = json_reader_close(&reader);
     if (status == ST_OK)

@@ -34,7 +34,8 @@ static void open_table(struct dataset_spec *spec)
         "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"no\",\"y\\\"es\"]},"
         "{\"name\":\"job\",\"kind\":\"categorical\",\"values\":[\"a,]b\",\"c\"]}],"
         "\"privacy\":\"public\"}";
-    assert_int_equal(dataset_spec_parse(spec, body, sizeof body - 1, NULL), ST_OK);
+    assert_int_equal(
+        dataset_spec_parse(spec, json_text_sized(body, sizeof body - 1), NULL), ST_OK);
 }
 
 /* All rows of a body, read a fixed number at a time. */

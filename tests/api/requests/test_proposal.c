@@ -126,13 +126,13 @@ static void what_a_further_epoch_is_to_have_is_read_by_its_members(void **state)
     struct grant grant = {.relation = RELATION_REPLACE_ONE};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct error error = {0};
-        assert_int_equal(further_grant_parse(&grant, &confirmed, wrong[i].body,
-                                             strlen(wrong[i].body), &error),
+        assert_int_equal(further_grant_parse(&grant, &confirmed,
+                                             json_text_of(wrong[i].body), &error),
                          ST_INVALID);
         assert_string_equal(error.pointer, wrong[i].pointer);
         assert_true(grant.epsilon == 0);
     }
-    assert_int_equal(further_grant_parse(&grant, &confirmed, good, strlen(good), NULL),
+    assert_int_equal(further_grant_parse(&grant, &confirmed, json_text_of(good), NULL),
                      ST_OK);
     assert_int_equal(confirmed, ACKNOWLEDGED_EPSILON);
     assert_true(grant.epsilon == 1 && grant.delta == 1e-6 && grant.order == 0);
@@ -173,16 +173,16 @@ static void a_reason_is_one_line_that_says_something(void **state)
     char reason[GRANT_REASON_SIZE] = "untouched", body[300], long_one[202];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = {0};
-        assert_int_equal(decision_parse(reason, bad[i], strlen(bad[i]), &error),
+        assert_int_equal(decision_parse(reason, json_text_of(bad[i]), &error),
                          ST_INVALID);
         assert_string_equal(reason, "untouched");
     }
     memset(long_one, 'x', sizeof long_one - 1);
     long_one[sizeof long_one - 1] = '\0';
     snprintf(body, sizeof body, "{\"reason\":\"%s\"}", long_one);
-    assert_int_equal(decision_parse(reason, body, strlen(body), NULL), ST_INVALID);
+    assert_int_equal(decision_parse(reason, json_text_of(body), NULL), ST_INVALID);
     snprintf(body, sizeof body, "{\"reason\":\"%s\"}", long_one + 1);
-    assert_int_equal(decision_parse(reason, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(decision_parse(reason, json_text_of(body), NULL), ST_OK);
     assert_int_equal(strlen(reason), 200);
 }
 
@@ -199,14 +199,13 @@ static void an_approval_of_a_policy_says_which(void **state)
     struct key_policy policy = {.max_open_jobs = 7};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(
-            policy_approval_parse(&policy, reason, bad[i], strlen(bad[i]), NULL),
+            policy_approval_parse(&policy, reason, json_text_of(bad[i]), NULL),
             ST_INVALID);
     assert_string_equal(reason, "untouched");
     assert_int_equal(policy.max_open_jobs, 7);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(
-            policy_approval_parse(&policy, reason, good[i], strlen(good[i]), NULL),
-            ST_OK);
+            policy_approval_parse(&policy, reason, json_text_of(good[i]), NULL), ST_OK);
         assert_string_equal(reason, "x");
         assert_int_equal(policy.max_open_jobs, i == 0 ? 2 : 0);
     }

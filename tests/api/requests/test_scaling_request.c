@@ -72,15 +72,14 @@ static void what_is_asked_for_is_an_id_alone(void **state)
     struct job_request request;
     static const char good[] = JOB("{\"statistics\":\"" ID "\"}");
     (void)state;
-    assert_int_equal(job_request_parse(&request, good, strlen(good), NULL), ST_OK);
+    assert_int_equal(job_request_parse(&request, json_text_of(good), NULL), ST_OK);
     assert_string_equal(request.scaling.statistics.text, ID);
     assert_int_equal(request.scaling.ranges.count, 0);
     job_request_fini(&request);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = {0};
-        assert_int_equal(
-            job_request_parse(&request, bad[i].body, strlen(bad[i].body), &error),
-            ST_INVALID);
+        assert_int_equal(job_request_parse(&request, json_text_of(bad[i].body), &error),
+                         ST_INVALID);
         assert_string_equal(error.pointer, bad[i].pointer);
     }
 }

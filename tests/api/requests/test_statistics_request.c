@@ -24,7 +24,7 @@ static void what_is_asked_is_read_and_shown_again(void **state)
 {
     (void)state;
     struct statistics_request request;
-    assert_int_equal(statistics_request_parse(&request, whole, strlen(whole), NULL),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(whole), NULL),
                      ST_OK);
     assert_string_equal(request.dataset.text, "adult");
     assert_int_equal(request.statistics.count, 7);
@@ -53,7 +53,7 @@ static void noise_may_be_named_in_the_place_of_epsilon(void **state)
         "{\"dataset\":\"adult\",\"statistics\":[{\"kind\":\"sum\",\"column\":\"age\"}],"
         "\"privacy\":{\"noise_multiplier\":4.5,\"delta\":1e-6}}";
     struct statistics_request request;
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), NULL),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), NULL),
                      ST_OK);
     assert_true(!request.has_epsilon && request.target == 4.5 && request.delta == 1e-6);
     statistics_request_fini(&request);
@@ -69,7 +69,7 @@ static void expect_refused(const char *from, const char *to, const char *pointer
     assert_non_null(at);
     snprintf(body, sizeof body, "%.*s%s%s", (int)(at - whole), whole, to,
              at + strlen(from));
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), &error),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), &error),
                      ST_INVALID);
     if (strcmp(error.pointer, pointer) != 0)
         fail_msg("%s in the place of %s is refused at %s", to, from, error.pointer);
@@ -127,7 +127,7 @@ static void more_statistics_than_the_limit_are_refused(void **state)
         end +=
             sprintf(end, "%s{\"kind\":\"sum\",\"column\":\"age\"}", i > 0 ? "," : "");
     sprintf(end, "],\"privacy\":{\"epsilon\":1}}");
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), &error),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), &error),
                      ST_INVALID);
     assert_string_equal(error.pointer, "/statistics");
 }
@@ -143,7 +143,7 @@ static void more_probabilities_than_the_limit_are_refused(void **state)
     for (int i = 0; i <= LIMIT_PROBABILITIES; i++)
         end += sprintf(end, "%s0.5", i > 0 ? "," : "");
     sprintf(end, "]}],\"privacy\":{\"epsilon\":1}}");
-    assert_int_equal(statistics_request_parse(&request, body, strlen(body), &error),
+    assert_int_equal(statistics_request_parse(&request, json_text_of(body), &error),
                      ST_INVALID);
     assert_string_equal(error.pointer, "/statistics/0/probabilities");
 }

@@ -25,7 +25,7 @@ static struct sweep_request parsed(const char *text)
     char *body = quoted(text);
     struct sweep_request request;
     struct error error = {0};
-    if (sweep_request_parse(&request, body, strlen(body), &error) != ST_OK)
+    if (sweep_request_parse(&request, json_text_of(body), &error) != ST_OK)
         fail_msg("%s: %s", error.pointer, error.text);
     free(body);
     return request;
@@ -36,7 +36,7 @@ static void is_refused(const char *text, const char *pointer, const char *why)
     char *body = quoted(text);
     struct sweep_request request;
     struct error error = {0};
-    assert_int_equal(sweep_request_parse(&request, body, strlen(body), &error),
+    assert_int_equal(sweep_request_parse(&request, json_text_of(body), &error),
                      ST_INVALID);
     assert_string_equal(error.pointer, pointer);
     if (strstr(error.text, why) == NULL)
@@ -296,7 +296,7 @@ static void a_pointer_leads_no_deeper_than_json_may(void **state)
         for (size_t depth = 0; depth < depths[i]; depth++)
             at = stpcpy(at, "/a");
         stpcpy(at, "\":1}]}");
-        assert_int_equal(sweep_request_parse(&request, body, strlen(body), &error),
+        assert_int_equal(sweep_request_parse(&request, json_text_of(body), &error),
                          i == 0 ? ST_OK : ST_INVALID);
         sweep_request_fini(&request);
         free(body);

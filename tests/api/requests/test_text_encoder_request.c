@@ -30,7 +30,7 @@ static enum status parse(struct model_spec *model, const char *text,
     struct json_node root;
     bool has_loss = false;
     *model = (struct model_spec){0};
-    if (json_reader_open(&reader, &root, text, strlen(text), error) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(text), error) == ST_OK)
         model_request_read(model, &has_loss, &root);
     enum status status = json_reader_close(&reader);
     return status == ST_OK ? model_request_fit(model, has_loss, schema, error) : status;

@@ -19,7 +19,7 @@ static char *render(const char *privacy, struct dataset_view view)
     char body[400];
     struct dataset_spec spec;
     sprintf(body, "{%s%s}", DECLARED, privacy);
-    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(body), NULL), ST_OK);
     view.spec = &spec;
     char *text = dataset_render(&view);
     dataset_spec_fini(&spec);
@@ -56,7 +56,7 @@ static void a_summary_has_a_budget_and_no_schema(void **state)
     struct dataset_spec spec;
     char body[400];
     sprintf(body, "{%s%s}", DECLARED, BUDGET);
-    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(body), NULL), ST_OK);
     const struct dataset_view view = {.spec = &spec,
                                       .state = "READY",
                                       .records = 500,
@@ -91,7 +91,7 @@ static void what_was_declared_is_shown_exactly(void **state)
     struct dataset_spec spec;
     char text[sizeof body + 1];
     sprintf(text, "%s}", body);
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     char *shown =
         dataset_render(&(struct dataset_view){.spec = &spec, .state = "READY"});
     assert_memory_equal(shown, body, strlen(body));
@@ -149,7 +149,7 @@ static void the_size_of_persons_rows_is_not_shown(void **state)
         "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
         "\"privacy\":{\"epsilon\":1,\"delta\":1e-5}}";
     struct dataset_spec spec;
-    assert_int_equal(dataset_spec_parse(&spec, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(body), NULL), ST_OK);
     struct dataset_view view = ready;
     view.spec = &spec;
     char *text = dataset_render(&view), *line = dataset_summary_render(&view);

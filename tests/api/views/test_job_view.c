@@ -32,7 +32,7 @@ static void resolve(const char *privacy, bool is_public)
             "{\"dataset\":\"mnist\",\"model\":{\"preset\":\"mlp\"},"
             "\"algorithm\":{\"name\":\"%s\"},\"batch_size\":1024%s}",
             privacy[0] != '\0' ? "dpsgd" : "sgd", privacy);
-    assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(job_request_parse(&request, json_text_of(body), NULL), ST_OK);
     assert_int_equal(job_defaults_fill(&request, &data, NULL), ST_OK);
 }
 

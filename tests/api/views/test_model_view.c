@@ -35,11 +35,13 @@ static int prepare(void **state)
         "{\"dataset\":\"mnist\",\"model\":{\"preset\":\"linear\"},"
         "\"algorithm\":{\"name\":\"dpsgd\"},\"privacy\":{\"epsilon\":2}}";
     (void)state;
-    if (dataset_spec_parse(&dataset, data, sizeof data - 1, NULL) != ST_OK)
+    if (dataset_spec_parse(&dataset, json_text_sized(data, sizeof data - 1), NULL) !=
+        ST_OK)
         return 1;
     struct job_dataset known = {&dataset.schema,   60000, 0, {0, 0}, false,
                                 RELATION_ZERO_OUT, 1e-5};
-    return job_request_parse(&request, body, sizeof body - 1, NULL) != ST_OK ||
+    return job_request_parse(&request, json_text_sized(body, sizeof body - 1), NULL) !=
+               ST_OK ||
            job_defaults_fill(&request, &known, NULL) != ST_OK;
 }
 

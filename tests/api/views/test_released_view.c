@@ -49,7 +49,7 @@ static enum status parse(struct released_history **history, const char *text)
     struct json_reader reader;
     struct json_node root;
     *history = NULL;
-    if (json_reader_open(&reader, &root, text, strlen(text), NULL) == ST_OK)
+    if (json_reader_open(&reader, &root, json_text_of(text), NULL) == ST_OK)
         *history = released_read(root);
     return json_reader_close(&reader);
 }

@@ -103,7 +103,7 @@ static bool accepts(const char *algorithm, const char *parameter, json_t *value)
     if (algorithm_find(algorithm)->is_private)
         json_object_set_new(body, "privacy", json_pack("{s:i}", "epsilon", 1));
     char *text = json_dumps(body, JSON_REAL_PRECISION(17));
-    enum status status = job_request_parse(&request, text, strlen(text), NULL);
+    enum status status = job_request_parse(&request, json_text_of(text), NULL);
     free(text);
     if (status == ST_OK)
         job_request_fini(&request);

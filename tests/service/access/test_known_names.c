@@ -56,7 +56,7 @@ static void add_dataset(const char *owner)
         "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
         "\"privacy\":\"public\"}";
     snprintf(principal.name, sizeof principal.name, "%s", owner);
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     const struct dataset_addition addition = {&spec, &principal, false};
     struct store_tx *tx = scene_begin(&scene);
     scene_commit(tx,
@@ -86,7 +86,7 @@ static void add_charge(const char *owner)
         "\"mechanism\":{\"kind\":\"gaussian\",\"noise_multiplier\":9,\"steps\":1,"
         "\"neighbour\":\"add_remove\"}}";
     snprintf(principal.name, sizeof principal.name, "%s", owner);
-    assert_int_equal(charge_request_parse(&request, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(charge_request_parse(&request, json_text_of(text), NULL), ST_OK);
     struct charge_addition addition = {.request_take = &request,
                                        .owner = &principal,
                                        .create_s = 1,

@@ -31,7 +31,8 @@ static struct dataset_spec wide_spec(const char *id, unsigned number)
     fprintf(out, "{\"name\":\"y\",\"kind\":\"label\",\"values\":[\"a\",\"b\"]}],"
                  "\"privacy\":" PRIVACY "}");
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(dataset_spec_parse(&spec, text, size, NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_sized(text, size), NULL),
+                     ST_OK);
     free(text);
     return spec;
 }

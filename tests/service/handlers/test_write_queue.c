@@ -307,7 +307,7 @@ static void the_write_queue_computes_no_price(void **state)
     write_queue_handle(&scene.context, &request, 1);
     assert_true(request->prefetch.is_due);
     assert_int_equal(request->prefetch.kind, BLOB_PREFETCH_PRICES);
-    const void *parsed = request->parsed;
+    const void *parsed = request->json.root;
     assert_non_null(parsed);
     assert_int_equal(request->reply.status, 0);
     assert_int_equal(entries(), before);
@@ -318,7 +318,7 @@ static void the_write_queue_computes_no_price(void **state)
     write_queue_look(&scene.context, &request, 1);
     write_queue_handle(&scene.context, &request, 1);
     assert_int_equal(request->reply.status, 201);
-    assert_ptr_equal(request->parsed, parsed); /* its body was not parsed again */
+    assert_ptr_equal(request->json.root, parsed); /* its body was not parsed again */
     assert_int_equal(entries(), before + 1);
     assert_int_equal(computed(), priced);
     forget(&asked, 1);

@@ -32,7 +32,7 @@ static void declare_arrays(const char *id)
              "\"classes\":2,\"features\":{\"shape\":[1],\"scale\":1},"
              "\"privacy\":\"public\"}",
              id);
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     const struct dataset_renewal renewal = {.spec_take = &spec};
     struct store_tx *tx = scene_begin(&scene);
     scene_commit(tx, datasets_declare_anew(scene.context.datasets, tx, &renewal,

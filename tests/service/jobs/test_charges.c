@@ -53,7 +53,7 @@ static struct charge *make_on(const char *id)
              "\"block_steps\":%d,\"mechanism\":{\"kind\":\"gaussian\","
              "\"noise_multiplier\":40,\"steps\":%d,\"neighbour\":\"add_remove\"}}",
              id, BLOCK, STEPS);
-    assert_int_equal(charge_request_parse(&declared, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(charge_request_parse(&declared, json_text_of(body), NULL), ST_OK);
     assert_int_equal(charge_request_mechanism(&m, &declared, RELATION_ZERO_OUT, NULL),
                      ST_OK);
     charge_id_make(&addition.id);

@@ -258,7 +258,7 @@ static void declare_anew(struct scene *scene, const char *id)
     struct dataset *anew = NULL, *before = datasets_find(datasets, id);
     struct dataset_spec spec;
     char *text = dataset_spec_render(dataset_spec(before));
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     free(text);
     const struct dataset_renewal renewal = {&spec, NULL};
     struct store_tx *tx = scene_begin(scene);

@@ -122,7 +122,7 @@ static enum status plan_anything(struct scene *scene, struct error *error)
     struct job_plan plan = {0};
     struct trainer_cost cost;
     const struct planner_inquiry inquiry = {&request, &principal_local, NULL};
-    assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(job_request_parse(&request, json_text_of(body), NULL), ST_OK);
     enum status status = planner_plan(&scene->context, &inquiry, &plan, &cost, error);
     job_plan_fini(&plan);
     return status;

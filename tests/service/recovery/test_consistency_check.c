@@ -87,7 +87,7 @@ static const struct dataset *add_points(struct store_tx *tx, bool is_proposed)
              "\"classes\":2,\"features\":{\"count\":4},\"privacy\":%s}",
              budget);
     const struct dataset_addition addition = {&spec, &principal_local, is_proposed};
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     assert_int_equal(
         datasets_add(scene.context.datasets, tx, &addition, &dataset, NULL), ST_OK);
     return dataset;

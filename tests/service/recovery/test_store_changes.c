@@ -127,7 +127,7 @@ static void declare_anew(const char *id, const char *task)
              "{\"id\":\"%s\",\"format\":\"libsvm\",\"task\":\"classification\","
              "\"classes\":%s,\"features\":{\"count\":4},\"privacy\":\"public\"}",
              id, task);
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     struct store_tx *tx = scene_begin(&two.scene);
     scene_commit(tx,
                  datasets_declare_anew(two.here->datasets, tx, &renewal, &out, NULL));
@@ -593,7 +593,7 @@ static void a_charge_is_granted_blocks_and_ends(void **state)
                                        .create_s = 1};
     struct charge_info info;
     import_points();
-    assert_int_equal(charge_request_parse(&declared, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(charge_request_parse(&declared, json_text_of(body), NULL), ST_OK);
     charge_id_make(&addition.id);
     struct store_tx *tx = scene_begin(&two.scene);
     scene_commit(tx, charges_add(two.here->charges, tx, &addition, &charge, NULL));

@@ -80,7 +80,7 @@ static void add_dataset(struct daemon_state *context)
     struct dataset_spec spec;
     struct dataset *dataset = NULL;
     struct dataset_info info = {.state = DATASET_IMPORTING};
-    assert_int_equal(dataset_spec_parse(&spec, text, strlen(text), NULL), ST_OK);
+    assert_int_equal(dataset_spec_parse(&spec, json_text_of(text), NULL), ST_OK);
     struct store_tx *tx = begin_tx(context);
     assert_int_equal(
         datasets_add(context->datasets, tx,
@@ -148,7 +148,7 @@ static struct job *submit(struct daemon_state *context)
     struct ledger_entry_name entry = {0};
     struct job_addition addition = {.plan_take = &plan, .owner = &principal_local};
     const struct planner_inquiry inquiry = {&request, &principal_local, NULL};
-    assert_int_equal(job_request_parse(&request, body, strlen(body), NULL), ST_OK);
+    assert_int_equal(job_request_parse(&request, json_text_of(body), NULL), ST_OK);
     assert_int_equal(planner_plan(context, &inquiry, &plan, &cost, NULL), ST_OK);
     job_id_make(&addition.id);
     const struct ledger_claim claim = {&plan.request.dataset, &addition.id,
