@@ -356,7 +356,7 @@ static void the_tokenizer_of_texts_reads_back(void **state)
     struct error error = {0};
     struct ancestry ancestry = {.count = 1};
     (void)state;
-    if (dataset_spec_parse(&films, declared, sizeof declared - 1, &error) != ST_OK)
+    if (dataset_spec_parse(&films, json_text_of(declared), &error) != ST_OK)
         fail_msg("%s %s", error.pointer, error.text);
     struct model_view view = published(NULL);
     snprintf(ancestry.items[0].note, sizeof ancestry.items[0].note,
