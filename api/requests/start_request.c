@@ -49,29 +49,54 @@ static void read_patterns(struct name_patterns *patterns, struct json_node node)
         read_pattern(patterns->texts[i], json_element(&node, i));
 }
 
-static const char *const whole[] = {
-    [TRAINABLE_ALL] = "all", [TRAINABLE_HEAD] = "head", NULL};
+/* Choices that are a word, and choices that are an object of one member. */
+static const char *const words[] = {[TRAINABLE_ALL] = "all",
+                                    [TRAINABLE_HEAD] = "head",
+                                    [TRAINABLE_BIAS] = "bias",
+                                    NULL};
+static const char *const members[] = {"last", "only", "except", NULL};
+static const enum trainable_kind kinds[] = {TRAINABLE_LAST, TRAINABLE_ONLY,
+                                            TRAINABLE_EXCEPT};
+enum { MEMBERS = sizeof kinds / sizeof *kinds };
+
+static bool is_word(enum trainable_kind kind)
+{
+    return kind <= TRAINABLE_BIAS;
+}
+
+static void read_member(struct model_start *start, struct json_node node)
+{
+    size_t present = 0;
+    json_read_object(node, members);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        struct json_node member = json_member(&node, members[k]);
+        if (!json_present(member))
+            continue;
+        present++;
+        start->trainable = kinds[k];
+        if (kinds[k] == TRAINABLE_LAST)
+            start->last = (uint32_t)json_read_count(member, 1, LIMIT_TRAINED_BLOCKS);
+        else if (present == 1)
+            read_patterns(&start->named, member);
+    }
+    if (present != 1)
+        json_refuse(node, "must have one of last, only and except");
+}
 
 static void read_trainable(struct model_start *start, struct json_node node)
 {
     if (json_is_object(node.value)) {
-        struct json_node only = json_member(&node, "only");
-        struct json_node except = json_member(&node, "except");
-        json_read_object(node, (const char *const[]){"only", "except", NULL});
-        bool has_only = json_present(only);
-        if (has_only == json_present(except))
-            json_refuse(node, "must have one of only and except");
-        start->trainable = has_only ? TRAINABLE_ONLY : TRAINABLE_EXCEPT;
-        read_patterns(&start->named, has_only ? only : except);
+        read_member(start, node);
         return;
     }
     const char *text = json_read_text(node);
-    if (strcmp(text, whole[TRAINABLE_HEAD]) == 0)
-        start->trainable = TRAINABLE_HEAD;
-    else if (strcmp(text, whole[TRAINABLE_ALL]) == 0)
-        start->trainable = TRAINABLE_ALL;
-    else
-        json_refuse(node, "must be all, head, {\"only\":[...]} or {\"except\":[...]}");
+    for (size_t k = 0; words[k] != NULL; k++)
+        if (strcmp(text, words[k]) == 0) {
+            start->trainable = (enum trainable_kind)k;
+            return;
+        }
+    json_refuse(node, "must be all, head, bias, {\"last\":n}, {\"only\":[...]} or "
+                      "{\"except\":[...]}");
 }
 
 static void read_fresh(struct model_start *start, struct json_node node)
@@ -111,13 +136,16 @@ static void write_patterns(struct json_writer *writer, const char *name,
 
 static void write_trainable(struct json_writer *writer, const struct model_start *start)
 {
-    if (start->trainable <= TRAINABLE_HEAD) {
-        json_write_text(writer, "trainable", whole[start->trainable]);
+    if (is_word(start->trainable)) {
+        json_write_text(writer, "trainable", words[start->trainable]);
         return;
     }
     json_write_object(writer, "trainable");
-    write_patterns(writer, start->trainable == TRAINABLE_ONLY ? "only" : "except",
-                   &start->named);
+    if (start->trainable == TRAINABLE_LAST)
+        json_write_count(writer, "last", start->last);
+    else
+        write_patterns(writer, start->trainable == TRAINABLE_ONLY ? "only" : "except",
+                       &start->named);
     json_write_object_end(writer);
 }
 
@@ -126,7 +154,7 @@ void start_request_write(struct json_writer *writer, const struct model_start *s
 {
     if (start->weights[0] != '\0')
         json_write_text(writer, "weights", start->weights);
-    if (start->trainable != usual || start->trainable > TRAINABLE_HEAD)
+    if (start->trainable != usual || !is_word(start->trainable))
         write_trainable(writer, start);
     if (start->fresh_head)
         json_write_text(writer, "fresh", "head");
@@ -153,6 +181,14 @@ static void schema_choice(struct json_writer *writer, const char *name)
     json_schema_object_end(writer, required);
 }
 
+static void schema_last(struct json_writer *writer)
+{
+    const char *const required[] = {"last", NULL};
+    json_schema_object(writer, NULL);
+    json_schema_count(writer, "last", 1, LIMIT_TRAINED_BLOCKS, NULL);
+    json_schema_object_end(writer, required);
+}
+
 void start_schema_write_weights(struct json_writer *writer)
 {
     json_write_object(writer, "weights");
@@ -164,11 +200,12 @@ void start_schema_write_trainable(struct json_writer *writer, enum trainable_kin
 {
     json_write_object(writer, "trainable");
     json_write_array(writer, "oneOf");
-    json_schema_words(writer, NULL, whole, NULL);
+    json_schema_words(writer, NULL, words, NULL);
+    schema_last(writer);
     schema_choice(writer, "only");
     schema_choice(writer, "except");
     json_write_array_end(writer);
-    json_write_text(writer, "default", whole[usual]);
+    json_write_text(writer, "default", words[usual]);
     json_write_object_end(writer);
 }
 

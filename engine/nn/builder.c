@@ -93,6 +93,7 @@ struct weight_layer *builder_weights(struct builder *builder, struct node *node,
                                    .from = node->from,
                                    .to = node->to,
                                    .frozen = next_choice(builder).frozen,
+                                   .bias_only = next_choice(builder).bias_only,
                                    .row_floats = row_floats,
                                    .positions = 1};
     node->layer = network->layer_count++;
@@ -168,7 +169,8 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
     struct network *network = builder->network;
     CHECK(network->tensor_count < LAYER_TENSORS_MAX * builder->model->layer_count);
     size_t layer = network->layer_count - 1;
-    bool frozen = network->layers[layer].frozen;
+    const struct weight_layer *of = &network->layers[layer];
+    bool frozen = of->frozen || (of->bias_only && offset != &of->rows->bias);
     struct tensor *added = &network->tensors[network->tensor_count++];
     const char *public_name = builder->model->layers[builder->index].public_name;
 

@@ -131,7 +131,8 @@ void workspace_erase(struct workspace *workspace, size_t record)
         struct weight_work work = {workspace, l};
         if (weights_of(&work)->frozen)
             continue;
-        erase_row(layer_inputs(&work), record);
+        if (!weights_of(&work)->bias_only)
+            erase_row(layer_inputs(&work), record);
         erase_row(layer_gradients(&work), record);
         if (workspace->holds_differences)
             erase_differences(&work, record);

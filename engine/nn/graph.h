@@ -65,6 +65,7 @@ struct weight_layer {
                                      tensors */
     size_t from, to;              /* values: a, and b's gradient buffer */
     bool frozen;       /* it keeps its weights, and no gradient is formed for it */
+    bool bias_only;    /* it keeps its weight, and only its bias has a gradient */
     bool constant;     /* it is always frozen: its weights are given, not learnt */
     size_t row_floats; /* floats in a row of its weight */
     size_t positions;  /* rows a record */

@@ -79,6 +79,9 @@ struct layer_spec { /* the layer's kind says which members it has */
      * query, key and value of an attention. The output of an empty branch is its
      * input. */
     uint32_t body, shortcut, third;
+    uint32_t
+        block; /* of an encoder's preset: as in struct layer_names (trainable.h); 0 in
+                       every other model */
     char public_name[LAYER_NAME_SIZE]; /* its name in other software, with which its
                                           tensors' names begin; "": they begin with its
                                           place */

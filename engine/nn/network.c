@@ -82,7 +82,8 @@ static enum status make_tiles(struct network *network, struct error *error)
         const struct weight_layer *layer = &network->layers[i];
         if (layer->frozen)
             continue;
-        count += pieces(layer->rows->outputs, tile_rows(layer));
+        if (!layer->bias_only)
+            count += pieces(layer->rows->outputs, tile_rows(layer));
         if (row_layer_has_bias(layer->rows))
             count += pieces(layer->rows->outputs, TILE_FLOATS);
     }
@@ -93,7 +94,9 @@ static enum status make_tiles(struct network *network, struct error *error)
         const struct weight_layer *layer = &network->layers[i];
         if (layer->frozen)
             continue;
-        add_tiles(network, i, (struct weight_tile){.bias = false}, tile_rows(layer));
+        if (!layer->bias_only)
+            add_tiles(network, i, (struct weight_tile){.bias = false},
+                      tile_rows(layer));
         if (row_layer_has_bias(layer->rows))
             add_tiles(network, i, (struct weight_tile){.bias = true}, TILE_FLOATS);
     }
@@ -206,15 +209,36 @@ static enum status create(struct network **out, const struct model_spec *model,
 static struct layer_names names_of(const struct network *network, size_t layer)
 {
     struct layer_tensors tensors = network_layer_tensors(network, layer);
-    return (struct layer_names){tensors.weight->name,
-                                tensors.bias != NULL ? tensors.bias->name : NULL,
-                                network->layers[layer].constant};
+    return (struct layer_names){
+        tensors.weight->name, tensors.bias != NULL ? tensors.bias->name : NULL,
+        network->layers[layer].constant, tensors.weight->rank == 1, layer + 1};
 }
 
-static size_t layer_floats(const struct network *network, size_t layer)
+/* Floats of a layer that are trained. */
+static size_t trained_floats(const struct network *network, size_t layer,
+                             const struct layer_choice *choice)
 {
     struct layer_tensors tensors = network_layer_tensors(network, layer);
-    return tensors.weight->count + (tensors.bias != NULL ? tensors.bias->count : 0);
+    size_t bias = tensors.bias != NULL ? tensors.bias->count : 0;
+    if (choice->frozen)
+        return 0;
+    return bias + (choice->bias_only ? 0 : tensors.weight->count);
+}
+
+/* Gives the layers of an encoder the blocks of its preset. Returns the number of the
+ * model's blocks. */
+static size_t find_blocks(struct layer_names *names, const struct network *network,
+                          const struct model_spec *model)
+{
+    uint32_t behind = 0;
+    for (size_t l = 0; l < model->layer_count; l++)
+        behind = model->layers[l].block > behind ? model->layers[l].block : behind;
+    for (size_t i = 0; i < network->node_count && behind > 0; i++) {
+        const struct node *node = &network->nodes[i];
+        if (node->kind->weights != NULL)
+            names[node->layer].block = model->layers[node->entry].block;
+    }
+    return behind > 0 ? behind - 1 : network->layer_count;
 }
 
 /* Builds the network a second time, with the layers frozen that the model's start
@@ -230,9 +254,11 @@ static enum status create_again(struct network **out, const struct model_spec *m
     CHECK(layers != NULL && names != NULL);
     for (size_t l = 0; l < count; l++)
         names[l] = names_of(first, l);
-    enum status status = trainable_choose(layers, names, count, &model->start, error);
+    size_t blocks = find_blocks(names, first, model);
+    enum status status =
+        trainable_choose(layers, names, count, blocks, &model->start, error);
     for (size_t l = 0; l < count && status == ST_OK; l++) {
-        choices.frozen_first += layers[l].frozen ? 0 : layer_floats(first, l);
+        choices.frozen_first += trained_floats(first, l, &layers[l]);
         layers[l].fresh |= names[l].constant && model->start.is_scaled;
     }
     if (status == ST_OK)
@@ -424,8 +450,8 @@ double network_flops(const struct network *network)
     for (size_t i = 0; i < network->layer_count; i++) {
         const struct weight_layer *layer = &network->layers[i];
         bool goes_back = network->values[layer->from].has_gradient;
-        flops += ((goes_back ? 2.0 : 0.0) + (layer->frozen ? 0.0 : 2.0)) *
-                 layer_products(layer);
+        bool sums = !layer->frozen && !layer->bias_only;
+        flops += ((goes_back ? 2.0 : 0.0) + (sums ? 2.0 : 0.0)) * layer_products(layer);
     }
     /* A product of two values has two products on its way back, one for each. */
     for (size_t i = 0; i < network->node_count; i++) {

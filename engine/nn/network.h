@@ -15,8 +15,8 @@
  *   (1) Immutable once created.
  *   (2) Trainable tensors cover [0, network_parameters) in order and without gaps, and
  *       so do the tiles. Frozen tensors cover [network_parameters, network_floats) in
- *       order and without gaps. A layer's tensors are all trainable or all frozen
- *       (trainable.h).
+ *       order and without gaps. A layer's tensors are all trainable or all frozen, or
+ *       its bias is trainable and its weight frozen (trainable.h).
  *
  * Threads: any number of threads may share a network.
  * Ownership: a network keeps no pointer to its arguments.

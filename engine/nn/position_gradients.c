@@ -1,5 +1,5 @@
 /* A record's gradient here is b^T a, with a the T rows unfolded from its image and b
- * the gradients at its T outputs. The three forms of positions.h differ in how its norm
+ * the gradients at its T outputs. The forms of positions.h differ in how its norm
  * is found:
  *
  *   GRAM         |b^T a|^2 = sum over pairs of rows of (a_t.a_s)(b_t.b_s), in double
@@ -7,6 +7,7 @@
  *   EXPLICIT     the matrix is computed in scratch, measured, and discarded
  *   PER_EXAMPLE  the matrix is computed in per_example, stored and measured there
  *                (per_example_square)
+ *   BIAS         there is no matrix, and a is not read
  *
  * A sum adds the float32 matrix, whose entries are chains over the positions, times a
  * clip factor. It reads the stored matrix (position_gradients_sum_per_example), or
@@ -98,7 +99,8 @@ size_t position_gradients_scratch(const struct position_layer *layer)
     case NORM_EXPLICIT:
         more = rows_stride(layer->rows.outputs * layer->rows.inputs);
         break;
-    case NORM_PER_EXAMPLE: break;
+    case NORM_PER_EXAMPLE:
+    case NORM_BIAS: break;
     }
     return positions_unfolded(layer) + more;
 }
@@ -279,12 +281,15 @@ double position_gradients_measure(const struct position_layer *layer,
     double a_square = 0.0, b_square = 0.0;
     double overlap = (double)conv_window_overlap(&layer->window);
     for (size_t k = 0; k < a.count; k++) {
-        a_square += overlap * floats_square(a.data + k * a.stride,
-                                            image_floats(&layer->window.image));
+        if (layer->form != NORM_BIAS)
+            a_square += overlap * floats_square(a.data + k * a.stride,
+                                                image_floats(&layer->window.image));
         b_square += floats_square(b.data + k * b.stride, t * layer->rows.outputs);
     }
     double bias_square = floats_square(per_example, bias);
 
+    if (layer->form == NORM_BIAS)
+        return b_square <= NORM_SQUARE_MAX ? bias_square : (double)INFINITY;
     if (!(a_square <= NORM_SQUARE_MAX && b_square <= NORM_SQUARE_MAX &&
           isfinite(bias_square)))
         return (double)INFINITY;

@@ -9,6 +9,7 @@
  *   GRAM         the T x T products of rows, in double      made in it
  *   EXPLICIT     the matrix itself, thrown away             made in it again
  *   PER_EXAMPLE  the matrix itself, stored for each record  as they are stored
+ *   BIAS         no matrix: the weight is not trained       none
  *
  * Invariants
  *   (1) The result of a pass for a record depends only on that record and the
@@ -26,7 +27,7 @@
 #include "engine/nn/conv_window.h"
 #include "engine/nn/rows.h"
 
-enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_PER_EXAMPLE };
+enum norm_form { NORM_GRAM, NORM_EXPLICIT, NORM_PER_EXAMPLE, NORM_BIAS };
 
 struct position_layer {
     struct row_layer rows;              /* inputs: d = taps x channels of window */

@@ -52,26 +52,30 @@ struct layers {
     size_t count;
 };
 
-/* Marks in matched (count) the layers whose tensors match a pattern: all of a layer's
- * or none. */
-static enum status match(bool *matched, struct layers layers, const struct list *list,
-                         struct error *error)
+/* The tensors of a layer that patterns match. */
+struct matched {
+    bool weight, bias; /* without a bias: both are those of the weight */
+};
+
+static struct matched match_layer(const struct layer_names *names, const char *pattern)
+{
+    bool weight = fnmatch(pattern, names->weight, 0) == 0;
+    bool bias = names->bias == NULL ? weight : fnmatch(pattern, names->bias, 0) == 0;
+    return (struct matched){weight, bias};
+}
+
+/* Fills in matched (count). */
+static enum status match(struct matched *matched, struct layers layers,
+                         const struct list *list, struct error *error)
 {
     for (size_t k = 0; k < list->patterns->count; k++) {
         bool found = false;
         for (size_t l = 0; l < layers.count; l++) {
-            const struct layer_names *names = &layers.names[l];
-            const char *text = list->patterns->texts[k];
-            bool weight = fnmatch(text, names->weight, 0) == 0;
-            bool bias =
-                names->bias == NULL ? weight : fnmatch(text, names->bias, 0) == 0;
-            if (weight != bias)
-                return refuse(list, k,
-                              "matches a part of a layer: its weight and bias are "
-                              "frozen or trained together",
-                              error);
-            found |= weight;
-            matched[l] |= weight;
+            struct matched one =
+                match_layer(&layers.names[l], list->patterns->texts[k]);
+            found |= one.weight || one.bias;
+            matched[l].weight |= one.weight;
+            matched[l].bias |= one.bias;
         }
         if (!found)
             return refuse(list, k, "matches no tensor of the model", error);
@@ -79,23 +83,107 @@ static enum status match(bool *matched, struct layers layers, const struct list 
     return ST_OK;
 }
 
-static enum status choose_frozen(bool *matched, struct layer_choice *choices,
-                                 struct layers layers, const struct model_start *start,
-                                 struct error *error)
+/* The first pattern that matches a name which one of them matches. */
+static size_t first_match(const struct list *list, const char *name)
+{
+    size_t k = 0;
+    while (fnmatch(list->patterns->texts[k], name, 0) != 0)
+        CHECK(++k < list->patterns->count);
+    return k;
+}
+
+/* Of only and except: what is matched is trained, or is not. */
+static enum status choose_named(struct matched *matched, struct layer_choice *choices,
+                                struct layers layers, const struct model_start *start,
+                                struct error *error)
 {
     bool except = start->trainable == TRAINABLE_EXCEPT;
-    struct list list = {&start->named,
-                        except ? "/model/trainable/except" : "/model/trainable/only"};
+    const struct list list = {&start->named, except ? "/model/trainable/except"
+                                                    : "/model/trainable/only"};
     enum status status = match(matched, layers, &list, error);
+    if (status != ST_OK)
+        return status;
+    for (size_t l = 0; l < layers.count; l++) {
+        bool weight = matched[l].weight != except, bias = matched[l].bias != except;
+        const struct layer_names *names = &layers.names[l];
+        if (weight && !bias && !names->constant)
+            return refuse(&list,
+                          first_match(&list, except ? names->bias : names->weight),
+                          "would train a layer's weight without its bias: a layer is "
+                          "trained whole, or its bias without its weight",
+                          error);
+        choices[l].frozen = !bias;
+        choices[l].bias_only = bias && !weight;
+    }
+    return ST_OK;
+}
+
+static enum status choose_last(struct layer_choice *choices, struct layers layers,
+                               size_t blocks, uint32_t last, struct error *error)
+{
+    if (last > blocks)
+        return error_set_at(error, ST_INVALID, "/model/trainable/last",
+                            "the model has %zu blocks: give 1 to %zu", blocks, blocks);
     for (size_t l = 0; l < layers.count; l++)
-        switch (start->trainable) {
-        case TRAINABLE_ALL: break;
-        case TRAINABLE_HEAD: choices[l].frozen = l + 1 < layers.count; break;
-        case TRAINABLE_ONLY: choices[l].frozen = !matched[l]; break;
-        case TRAINABLE_EXCEPT: choices[l].frozen = matched[l]; break;
-        }
+        choices[l].frozen = layers.names[l].block + last <= blocks;
+    return ST_OK;
+}
+
+/* The head and the norms are trained whole. */
+static void choose_bias(struct layer_choice *choices, struct layers layers)
+{
+    for (size_t l = 0; l + 1 < layers.count; l++) {
+        const struct layer_names *names = &layers.names[l];
+        choices[l].bias_only = names->bias != NULL && !names->is_norm;
+        choices[l].frozen = names->bias == NULL;
+    }
+}
+
+static enum status choose_trained(struct matched *matched, struct layer_choice *choices,
+                                  struct layers layers, size_t blocks,
+                                  const struct model_start *start, struct error *error)
+{
+    enum status status = ST_OK;
+    switch (start->trainable) {
+    case TRAINABLE_ALL: break;
+    case TRAINABLE_HEAD:
+        for (size_t l = 0; l + 1 < layers.count; l++)
+            choices[l].frozen = true;
+        break;
+    case TRAINABLE_BIAS: choose_bias(choices, layers); break;
+    case TRAINABLE_LAST:
+        status = choose_last(choices, layers, blocks, start->last, error);
+        break;
+    case TRAINABLE_ONLY:
+    case TRAINABLE_EXCEPT:
+        status = choose_named(matched, choices, layers, start, error);
+        break;
+    }
     for (size_t l = 0; l < layers.count; l++)
-        choices[l].frozen |= layers.names[l].constant;
+        if (layers.names[l].constant)
+            choices[l] = (struct layer_choice){.frozen = true};
+    return status;
+}
+
+/* Fills in which layers start from init_seed: those whose tensors are all matched. */
+static enum status choose_fresh(struct matched *matched, struct layer_choice *choices,
+                                struct layers layers, const struct model_start *start,
+                                struct error *error)
+{
+    const struct list list = {&start->fresh, "/model/fresh"};
+    enum status status = match(matched, layers, &list, error);
+    for (size_t l = 0; l < layers.count && status == ST_OK; l++) {
+        const struct layer_names *names = &layers.names[l];
+        if (matched[l].weight != matched[l].bias)
+            return refuse(
+                &list,
+                first_match(&list, matched[l].weight ? names->weight : names->bias),
+                "matches a part of a layer: its weight and bias start from init_seed "
+                "together",
+                error);
+        choices[l].fresh =
+            matched[l].weight || (start->fresh_head && l + 1 == layers.count);
+    }
     return status;
 }
 
@@ -105,7 +193,7 @@ static enum status check(const struct layer_choice *choices, size_t layers,
     bool trains = false;
     for (size_t l = 0; l < layers; l++) {
         trains |= !choices[l].frozen;
-        if (choices[l].fresh && choices[l].frozen)
+        if (choices[l].fresh && (choices[l].frozen || choices[l].bias_only))
             return error_set_at(
                 error, ST_INVALID, "/model/fresh",
                 "a layer that starts from init_seed would be frozen, and learn "
@@ -119,18 +207,16 @@ static enum status check(const struct layer_choice *choices, size_t layers,
 
 enum status trainable_choose(struct layer_choice *choices,
                              const struct layer_names *names, size_t layers,
-                             const struct model_start *start, struct error *error)
+                             size_t blocks, const struct model_start *start,
+                             struct error *error)
 {
     const struct layers all = {names, layers};
-    const struct list fresh = {&start->fresh, "/model/fresh"};
-    bool *matched = calloc(2 * layers, sizeof *matched), *anew = matched + layers;
+    struct matched *matched = calloc(2 * layers, sizeof *matched);
     CHECK(matched != NULL);
     memset(choices, 0, layers * sizeof *choices);
-    enum status status = choose_frozen(matched, choices, all, start, error);
+    enum status status = choose_trained(matched, choices, all, blocks, start, error);
     if (status == ST_OK)
-        status = match(anew, all, &fresh, error);
-    for (size_t l = 0; l < layers; l++)
-        choices[l].fresh = anew[l] || (start->fresh_head && l + 1 == layers);
+        status = choose_fresh(matched + layers, choices, all, start, error);
     free(matched);
     return status == ST_OK ? check(choices, layers, error) : status;
 }

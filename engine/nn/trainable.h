@@ -1,10 +1,18 @@
 /*
- * trainable.h - which layers of a model are trained and which keep the weights that
- * they start with, by the names of their tensors.
+ * trainable.h - which tensors of a model are trained and which keep the values that
+ * they start with.
  *
  *   all             every layer
  *   head            the last layer with parameters
- *   only, except    layers whose tensors match one of the patterns, or none of them
+ *   last            the last blocks, and the layers behind them
+ *   bias            every bias, the layers that have no product (norms), and the head
+ *   only, except    the tensors that match one of the patterns, or none of them
+ *
+ * A layer is trained whole, or its bias without its weight (bias-only, Ben-Zaken et al.,
+ * BitFit, 2022), or not at all. Its weight is not trained without its bias.
+ *
+ * The blocks of an encoder are those of its preset, and the embeddings come before them.
+ * In every other model each layer with parameters is a block.
  *
  * A pattern is matched against the whole of a tensor's name, "0.weight": * matches any
  * run of characters, ? any one character, [abc] one of these (fnmatch).
@@ -17,11 +25,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "engine/nn/tensor.h"
 
-enum trainable_kind { TRAINABLE_ALL, TRAINABLE_HEAD, TRAINABLE_ONLY, TRAINABLE_EXCEPT };
+enum trainable_kind {
+    TRAINABLE_ALL,
+    TRAINABLE_HEAD,
+    TRAINABLE_BIAS,
+    TRAINABLE_LAST,
+    TRAINABLE_ONLY,
+    TRAINABLE_EXCEPT
+};
 
 enum { NAME_PATTERNS_MAX = 64, WEIGHTS_ID_SIZE = 32 };
 
@@ -36,6 +52,7 @@ struct model_start {
     char weights[WEIGHTS_ID_SIZE]; /* the file's id; "": none, all weights come from
                                       init_seed */
     enum trainable_kind trainable;
+    uint32_t last;              /* of last: the number of blocks */
     struct name_patterns named; /* of only and except */
     /* Layers that start from init_seed even if the file has their weights. A pattern of
      * fresh matches all of a layer's tensors or none, and fresh layers are trained. */
@@ -50,7 +67,9 @@ void model_start_copy(struct model_start *to, const struct model_start *from);
 
 /* The request for one layer with parameters. */
 struct layer_choice {
-    bool frozen, fresh;
+    bool frozen;    /* no tensor of it is trained */
+    bool bias_only; /* its bias is trained and its weight is not */
+    bool fresh;
 };
 
 /* The requests for all layers with parameters of a network, in their order, before it
@@ -60,20 +79,25 @@ struct layer_choices {
     size_t frozen_first; /* offset of the frozen floats: the number of trained floats */
 };
 
-/* The names of a layer's tensors; bias is NULL if the layer has none. A constant layer
- * is frozen for every start of the model. */
+/* The names of a layer's tensors, and its place in the model. */
 struct layer_names {
-    const char *weight, *bias;
-    bool constant;
+    const char *weight, *bias; /* bias is NULL if the layer has none */
+    bool constant;             /* it is frozen for every start of the model */
+    bool is_norm;              /* its weight is no factor of a product */
+    size_t block; /* its block, counted from 1; 0: it comes before all blocks; one more
+                      than the model has blocks: it comes behind them */
 };
 
 /* Fills in the choice of each layer.
  *   choices, names  (layers) in the order of the model
- *   ST_INVALID  a pattern matches nothing, or only some of a layer's tensors;
- *               everything is frozen; or a fresh layer is frozen. error->pointer names
- *               the member */
+ *   blocks          of the model
+ *   ST_INVALID  a pattern matches nothing; a layer's weight would be trained without its
+ *               bias; a pattern of fresh matches only some of a layer's tensors; the
+ *               model has fewer blocks than `last`; everything is frozen; or a fresh
+ *               layer is not trained whole. error->pointer names the member */
 enum status trainable_choose(struct layer_choice *choices,
                              const struct layer_names *names, size_t layers,
-                             const struct model_start *start, struct error *error);
+                             size_t blocks, const struct model_start *start,
+                             struct error *error);
 
 #endif

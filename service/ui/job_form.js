@@ -37,7 +37,7 @@ function chosen(value, none) {
   if (typeof value === 'string') return [value, ''];
   if (Array.isArray(value)) return ['only', value.join(', ')];
   const [[word, names]] = Object.entries(value);
-  return [word, names.join(', ')];
+  return [word, [names].flat().join(', ')];
 }
 
 function modelForm(spec) {
@@ -91,7 +91,7 @@ function written(form) {
 
 function modelOf(form) {
   const begun = given({weights: form.weights, init_seed: read(form.init_seed),
-    trainable: ['', 'all', 'head'].includes(form.trainable) ? form.trainable : {[form.trainable]: listOf(form.trained)},
+    trainable: ['', 'all', 'head', 'bias'].includes(form.trainable) ? form.trainable : {[form.trainable]: form.trainable === 'last' ? read(form.trained) ?? null : listOf(form.trained)},
     fresh: form.fresh === 'only' ? listOf(form.anew) : form.fresh});
   if (form.preset === WRITTEN) return {...written(form), ...begun};
   const loss = form.loss === 'huber' ? {huber: {delta: read(form.huber) ?? null}} : form.loss;

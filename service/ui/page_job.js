@@ -104,7 +104,8 @@ function modelName({preset, hidden, layers}) {
 }
 
 function trainedPart({trainable}) {
-  if (trainable == null || typeof trainable === 'string') return trainable === 'head' ? 'the last layer' : null;
+  if (trainable == null || typeof trainable === 'string') return {head: 'the last layer', bias: 'biases, norms and the last layer'}[trainable] ?? null;
+  if (trainable.last) return `the last blocks: ${trainable.last}`;
   const [[word, names]] = Object.entries(trainable);
   return `${word === 'only' ? 'only' : 'all but'} ${names.join(', ')}`;
 }

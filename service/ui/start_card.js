@@ -8,7 +8,7 @@ import {choice, field, input} from './schema_form.js';
 import {may} from './who.js';
 
 const LISTED = 20;
-const trained = [['', 'as the model says (default)'], ['all', 'everything'], ['head', 'the last layer'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
+const trained = [['', 'as the model says (default)'], ['all', 'everything'], ['head', 'the last layer'], ['bias', 'biases, norms and the last layer'], ['last', 'the last blocks'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
 const anew = [['', 'no layer'], ['head', 'the last layer'], ['only', 'the layers of these tensors']];
 const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['streamed', 'computed in each step']];
 
@@ -103,6 +103,8 @@ export function startCard({form, set, draw}) {
   function parts(errors) {
     const {preset, weights, trainable, fresh} = form();
     return html`${select('/model/trainable', 'trainable', 'Trained', trained, errors, 'The rest is frozen: it gets no noise, and its features can be computed once.')}
+      ${trainable === 'last' ? field({id: '/model/trainable/last', label: 'Blocks', within: true, errors,
+    control: input({id: '/model/trainable/last', value: form().trained, within: true, errors, changed: (value) => set('trained', value)})}) : nothing}
       ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
       ${!weights ? nothing : select('/model/fresh', 'fresh', 'Start from random', anew, errors, 'Such as a last layer for other classes.')}
       ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that start from random', errors) : nothing}

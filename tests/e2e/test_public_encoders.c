@@ -251,6 +251,44 @@ static void a_head_is_published_without_its_body(void **state)
                   200);
 }
 
+/* Everything is trained through; the body has what is not. A bias without its weight is
+ * in the file, and the weight is in the body. */
+static void any_part_is_trained_on_the_body(void **state)
+{
+    static const struct {
+        const char *trainable;
+        int tensors; /* of its own file, of 41 */
+    } cases[] = {
+        {"'bias'", 25},
+        {"{'last':1}", 20},
+        {"{'only':['*.bias','classifier.weight']}", 20},
+        {"{'except':['bert.embeddings.*']}", 36},
+        {"'all'", 41},
+    };
+    struct client *client = &((struct stage *)*state)->client;
+    char id[64], model[64];
+    upload(client, "bert_no_prefix", id);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct reply *job =
+            train(client,
+                  "{'dataset':'texts','model':" BERT(
+                      ",'weights':'%s','fresh':'head','trainable':%s") "," PRIVATE,
+                  id, cases[k].trainable);
+        snprintf(model, sizeof model, "%s", reply_text(job, "model"));
+        const struct reply *own = client_get(client, "/v1/models/%s/content", model);
+        assert_int_equal(tensors_of(own), cases[k].tensors);
+        own = client_get(client, "/v1/models/%s/content?merged=true", model);
+        assert_int_equal(tensors_of(own), 41);
+        assert_status(ask(client, model), 200);
+    }
+    assert_invalid_at(client_create(client, "/v1/jobs",
+                                    "{'dataset':'texts','model':" BERT(
+                                        ",'weights':'%s','fresh':'head','trainable':"
+                                        "{'last':3}") "," PRIVATE,
+                                    id),
+                      "/model/trainable/last");
+}
+
 /* The merged file, uploaded, is a start whose predictions are the same. */
 static void both_files_together_are_the_model(void **state)
 {
@@ -373,6 +411,7 @@ int main(void)
         cmocka_unit_test(an_encoder_without_a_classifier_gets_a_fresh_one),
         cmocka_unit_test(another_encoders_file_is_refused),
         cmocka_unit_test(a_head_is_published_without_its_body),
+        cmocka_unit_test(any_part_is_trained_on_the_body),
         cmocka_unit_test(both_files_together_are_the_model),
         cmocka_unit_test(a_body_stays_while_a_model_needs_it),
         cmocka_unit_test(a_model_whose_body_is_damaged_answers_nothing),

@@ -277,14 +277,63 @@ static void gradients_are_those_of_the_public_model(void **state)
         if (models[k].classifier == NULL)
             json_object_foreach(json_object_get(known, "subsets"), name, subset)
             {
-                if (strcmp(name, "bias") == 0)
-                    continue;
                 expect_subset(&models[k], known, name, subset);
                 subsets++;
             }
         json_decref(known);
     }
-    assert_int_equal(subsets, 12);
+    assert_int_equal(subsets, 16);
+}
+
+/* Embeddings come before all blocks, the pooler and the classifier behind them. */
+static void the_last_blocks_are_those_of_the_encoder(void **state)
+{
+    (void)state;
+    json_t *known = vectors("bert");
+    const json_t *config = json_object_get(known, "config"),
+                 *subset = json_object_get(json_object_get(known, "subsets"),
+                                           "last_layer_pooler_head");
+    struct text_encoder sizes = sizes_of(config);
+    struct model_start named = start_of(subset),
+                       last = {.trainable = TRAINABLE_LAST, .last = 1};
+    struct run by_name, by_number;
+    open_trained(&by_name, &models[0], &sizes, number(config, "classes"), &named);
+    open_trained(&by_number, &models[0], &sizes, number(config, "classes"), &last);
+    for (size_t i = 0; i < network_tensor_count(by_name.network); i++)
+        assert_int_equal(network_tensor(by_number.network, i)->offset,
+                         network_tensor(by_name.network, i)->offset);
+    run_fini(&by_number);
+    run_fini(&by_name);
+    last.last = 2;
+    open_trained(&by_number, &models[0], &sizes, number(config, "classes"), &last);
+    for (size_t i = 0; i < network_tensor_count(by_number.network); i++) {
+        const struct tensor *tensor = network_tensor(by_number.network, i);
+        assert_int_equal(strncmp(tensor->name, "bert.embeddings", 15) == 0,
+                         tensor->offset >= network_parameters(by_number.network));
+    }
+    run_fini(&by_number);
+    model_start_fini(&named);
+    json_decref(known);
+}
+
+static void more_blocks_than_the_encoder_has_are_refused(void **state)
+{
+    (void)state;
+    json_t *known = vectors("bert");
+    struct network *network;
+    struct error error = {0};
+    struct model_spec model = {.preset = PRESET_BERT,
+                               .text_encoder =
+                                   sizes_of(json_object_get(known, "config")),
+                               .start = {.trainable = TRAINABLE_LAST, .last = 3}};
+    preset_expand(&model, 3);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){20, 3}, &error),
+        ST_INVALID);
+    assert_string_equal(error.pointer, "/model/trainable/last");
+    assert_non_null(strstr(error.text, "2 blocks"));
+    model_spec_fini(&model);
+    json_decref(known);
 }
 
 int main(void)
@@ -293,6 +342,8 @@ int main(void)
         cmocka_unit_test(a_public_model_gives_its_answers),
         cmocka_unit_test(the_mean_of_the_tokens_is_that_of_the_public_model),
         cmocka_unit_test(gradients_are_those_of_the_public_model),
+        cmocka_unit_test(the_last_blocks_are_those_of_the_encoder),
+        cmocka_unit_test(more_blocks_than_the_encoder_has_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

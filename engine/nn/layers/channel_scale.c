@@ -39,34 +39,41 @@ static void forward(const struct node_work *work)
                         plan->channels);
 }
 
-/* Sums of both kinds, in scratch. */
+/* Sums in double. */
 static size_t scratch(const struct node *node)
 {
     const struct plan *plan = node->plan;
-    return 4 * rows_stride(plan->channels.channels);
+    return 2 * rows_stride(plan->channels.channels);
 }
 
-/* Forms the gradients of gamma, then of beta, of each record. */
+static void narrow(float *to, const double *from, size_t count)
+{
+    for (size_t c = 0; c < count; c++)
+        to[c] = (float)from[c];
+}
+
+/* Forms the gradients of gamma, if it is trained, then of beta, of each record. */
 static void form_gradients(const struct node_work *work)
 {
     const struct node *node = node_of(work);
     const struct channels of = ((const struct plan *)node->plan)->channels;
+    bool bias_only = layer_of(work)->bias_only;
     struct rows gradients = per_example_at(work);
     struct rows dy = gradients_of(work, node->to),
                 xh = activations_of(work, node->from);
     double *sums = (double *)(void *)work->workspace->node_scratch;
-    double *products = sums + rows_stride(of.channels);
 
     for (size_t i = 0; i < gradients.count; i++) {
         const float *b = dy.data + i * dy.stride;
         float *to = gradients.data + i * gradients.stride;
 
-        channels_sum_products(products, b, xh.data + i * xh.stride, of);
-        channels_sum(sums, b, of);
-        for (size_t c = 0; c < of.channels; c++) {
-            to[c] = (float)products[c];
-            to[of.channels + c] = (float)sums[c];
+        if (!bias_only) {
+            channels_sum_products(sums, b, xh.data + i * xh.stride, of);
+            narrow(to, sums, of.channels);
+            to += of.channels;
         }
+        channels_sum(sums, b, of);
+        narrow(to, sums, of.channels);
     }
     reset_clip_factors(work);
 }
@@ -116,13 +123,14 @@ static void measure(const struct weight_work *work, struct record_squares to,
     }
 }
 
-/* The gradients of gamma come before those of beta. */
+/* The gradients of gamma, if it is trained, come before those of beta. */
 static void sum(const struct weight_work *work, const struct weight_tile *tile,
                 struct row_range range, float *block)
 {
-    size_t channels = weights_of(work)->rows->outputs;
+    const struct weight_layer *layer = weights_of(work);
+    size_t before_beta = layer->bias_only ? 0 : layer->rows->outputs;
     struct per_example_gradients gradients = per_example_rows(work, range);
-    struct row_span span = {.row = tile->row + (tile->bias ? channels : 0),
+    struct row_span span = {.row = tile->row + (tile->bias ? before_beta : 0),
                             .count = tile->rows};
     per_example_gradients_sum(&gradients, span, block);
 }
@@ -161,7 +169,7 @@ void channel_scale_build(struct builder *builder, struct channels channels)
                           .rows = {.inputs = 1, .outputs = channels.channels}};
     struct weight_layer *layer = builder_weights(builder, node, &plan->rows, 1);
     layer->per_example = PER_EXAMPLE_ON_BACKWARD;
-    layer->per_example_floats = 2 * channels.channels;
+    layer->per_example_floats = (layer->bias_only ? 1 : 2) * channels.channels;
     tensor.initial = INITIAL_ONES;
     builder_tensor(builder, &plan->rows.weight, "weight", tensor);
     tensor.initial = INITIAL_ZEROS;

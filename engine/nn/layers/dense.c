@@ -3,6 +3,7 @@
  * If units have several rows, the gradient of a unit has one term per row: its norm and
  * its sum are then computed as in a layer with positions, each row being one
  * position. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -74,6 +75,16 @@ static bool reads_records(const struct weight_layer *layer)
     return layer->from == 0;
 }
 
+/* A record's gradient is b. */
+static void measure_bias(struct record_squares to, struct rows b)
+{
+    rows_square(to.squares, b);
+    for (size_t i = 0; i < b.count; i++)
+        if (!(to.squares[i] <= NORM_SQUARE_MAX))
+            to.squares[i] = (double)INFINITY;
+    memcpy(to.spreads, to.squares, b.count * sizeof *to.spreads);
+}
+
 static void measure(const struct weight_work *work, struct record_squares to,
                     const double *input_squares)
 {
@@ -86,6 +97,10 @@ static void measure(const struct weight_work *work, struct record_squares to,
         row_difference_measure(layer->rows,
                                &(struct row_measure){to.squares, to.spreads, scratch},
                                &pairs);
+        return;
+    }
+    if (layer->bias_only) {
+        measure_bias(to, b);
         return;
     }
     bool known = input_squares != NULL && reads_records(layer);

@@ -288,6 +288,8 @@ struct weight_layer *position_layer_append(struct builder *builder, struct node 
     builder_parameters_of_part(builder, &plan->rows, weight->tensor, weight->bias,
                                weight->part);
     positions_plan(plan);
+    if (layer->bias_only)
+        plan->form = NORM_BIAS;
     take_form(layer);
     return layer;
 }
@@ -342,7 +344,7 @@ void position_layer_force_form(struct network *network, enum norm_form form)
     for (size_t i = 0; i < network->node_count; i++) {
         struct node *node = &network->nodes[i];
         struct position_layer *plan = node->plan;
-        if (node->kind->weights != &position_layer_weights)
+        if (node->kind->weights != &position_layer_weights || plan->form == NORM_BIAS)
             continue;
         plan->form = form;
         take_form(&network->layers[node->layer]);

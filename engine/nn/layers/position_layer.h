@@ -55,7 +55,7 @@ void position_layer_form_bias(const struct node_work *work, struct rows b);
 void position_layer_at_one_pixel(struct builder *builder, const struct node_kind *kind,
                                  const struct layer_spec *spec, struct tensor weight);
 
-/* Makes every layer with positions compute its norms by form. Call it before any
+/* Makes every layer with positions whose weight is trained compute its norms by form. Call it before any
  * workspace is created. Tests use it to check that all forms give the same results. */
 void position_layer_force_form(struct network *network, enum norm_form form);
 

@@ -33,9 +33,11 @@ static void name_encoder(struct model_spec *model)
     struct layer_spec *named = calloc(count, sizeof *named);
     CHECK(named != NULL);
     text_encoder_layers(model, 1, named);
-    for (size_t i = 0; i < count && count == model->layer_count; i++)
+    for (size_t i = 0; i < count && count == model->layer_count; i++) {
         memcpy(model->layers[i].public_name, named[i].public_name,
                sizeof named[i].public_name);
+        model->layers[i].block = named[i].block;
+    }
     free(named);
 }
 

@@ -125,6 +125,7 @@ struct list { /* layers: NULL if they are only counted */
     const struct dialect *dialect;
     struct layer_spec *layers;
     size_t count;
+    uint32_t block;               /* the current one */
     char prefix[LAYER_NAME_SIZE]; /* of the names of layers in parts */
 };
 
@@ -134,6 +135,7 @@ static void append(struct list *list, const char *name, struct layer_spec layer)
     if (name[0] != '\0')
         CHECK(snprintf(layer.public_name, sizeof layer.public_name, "%s%s",
                        list->prefix, name) < LAYER_NAME_SIZE);
+    layer.block = list->block;
     if (list->layers != NULL)
         list->layers[list->count] = layer;
     list->count++;
@@ -227,8 +229,11 @@ size_t text_encoder_layers(const struct model_spec *model, uint32_t outputs,
         .model = model, .dialect = dialect_of(model->preset), .layers = layers};
 
     append_embeddings(&list);
-    for (uint32_t block = 0; block < model->text_encoder.blocks; block++)
+    for (uint32_t block = 0; block < model->text_encoder.blocks; block++) {
+        list.block++;
         append_block(&list, block);
+    }
+    list.block++;
     append_classifier(&list, outputs);
     return list.count;
 }

@@ -396,6 +396,12 @@ static void starts_are_checked(void **state)
          "/model/trainable/except/0"},
         {"\"relu\"", "\"relu\",\"trainable\":{\"first\":[\"a\"]}",
          "/model/trainable/first"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"last\":0}", "/model/trainable/last"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"last\":1025}", "/model/trainable/last"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"last\":[2]}", "/model/trainable/last"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"last\":2,\"only\":[\"a\"]}",
+         "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":\"last\"", "/model/trainable"},
         {"\"relu\"", "\"relu\",\"fresh\":\"head\"", "/model/fresh"},
         {"\"relu\"",
          "\"relu\",\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"fresh\":\"all\"",
@@ -421,6 +427,8 @@ static void a_start_survives_its_text(void **state)
         "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\","
         "\"trainable\":{\"except\":[\"0.*\",\"2.[wb]*\"]},\"fresh\":[\"4.*\"]",
         "\"trainable\":{\"only\":[\"0.*\"]}",
+        "\"trainable\":{\"last\":2}",
+        "\"trainable\":\"bias\"",
     };
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         struct job_request request;

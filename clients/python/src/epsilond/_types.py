@@ -1224,6 +1224,10 @@ class ModelSpecLayers(TypedDict):
     fresh: NotRequired[Fresh]
 
 
+class TrainableLast(TypedDict):
+    last: int
+
+
 class TrainableOnly(TypedDict):
     only: NamePatterns
 
@@ -2769,7 +2773,7 @@ Layer = (
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
 Weights = ModelId | FileId
-Trainable = Literal["all", "head"] | TrainableOnly | TrainableExcept
+Trainable = Literal["all", "head", "bias"] | TrainableLast | TrainableOnly | TrainableExcept
 NamePatterns = list[str]
 Fresh = Literal["head"] | NamePatterns
 Seed = int

@@ -1,5 +1,6 @@
-/* Goal: a frozen layer is only computed forward. A record's gradient is that of the
- * trained layers, to the bit, and so is its norm. Method: each model is compiled as a
+/* Goal: a frozen layer is only computed forward, and so is the weight of a layer of which
+ * only the bias is trained. A record's gradient is that of the trained tensors, to the
+ * bit, and so is its norm. Method: each model is compiled as a
  * whole and with parts frozen, with the same weights, and both are run over the same
  * records. */
 #include "engine/nn/initial_values.h"
@@ -185,6 +186,11 @@ static const struct choice of_mlp[] = {
     {TRAINABLE_ONLY, {"0.*", NULL}},
     {TRAINABLE_ONLY, {"2.?*", NULL}},
     {TRAINABLE_EXCEPT, {"[02].*", NULL}},
+    {TRAINABLE_ONLY, {"*.bias", NULL}},
+    {TRAINABLE_ONLY, {"0.bias", NULL}},
+    {TRAINABLE_ONLY, {"0.bias", "2.*", NULL}},
+    {TRAINABLE_EXCEPT, {"[24].weight", NULL}},
+    {TRAINABLE_BIAS, {NULL}},
 };
 static const struct choice of_images[] = {
     {TRAINABLE_HEAD, {NULL}},
@@ -194,6 +200,11 @@ static const struct choice of_images[] = {
     {TRAINABLE_ONLY, {"3.*", NULL}},
     {TRAINABLE_EXCEPT, {"[0137].*", NULL}},
     {TRAINABLE_EXCEPT, {"1.*", "5.shortcut.*", NULL}},
+    {TRAINABLE_ONLY, {"*.bias", NULL}},
+    {TRAINABLE_ONLY, {"1.bias", NULL}},
+    {TRAINABLE_ONLY, {"0.bias", "5.body.0.*", NULL}},
+    {TRAINABLE_EXCEPT, {"*.weight", NULL}},
+    {TRAINABLE_BIAS, {NULL}},
 };
 
 static void what_is_left_is_the_gradient_of_the_trained(void **state)
@@ -284,8 +295,9 @@ static void choices_that_mean_nothing_are_refused(void **state)
         {{TRAINABLE_EXCEPT, {"head", NULL}}, "/model/trainable/except/0"},
         {{TRAINABLE_EXCEPT, {"*", NULL}}, "/model/trainable"},
         {{TRAINABLE_EXCEPT, {"0.*", "2.*", "4.*", NULL}}, "/model/trainable"},
-        {{TRAINABLE_ONLY, {"2.weight", NULL}}, "/model/trainable/only/0"},
+        {{TRAINABLE_ONLY, {"0.*", "2.weight", NULL}}, "/model/trainable/only/1"},
         {{TRAINABLE_EXCEPT, {"*.bias", NULL}}, "/model/trainable/except/0"},
+        {{TRAINABLE_EXCEPT, {"0.weight", "2.bias", NULL}}, "/model/trainable/except/1"},
     };
     struct layer_spec layers[LAYERS_MAX];
     size_t count = make_mlp(layers);
@@ -296,6 +308,107 @@ static void choices_that_mean_nothing_are_refused(void **state)
                          ST_INVALID);
         assert_string_equal(error.pointer, cases[k].pointer);
     }
+}
+
+/* The trained tensors of the model, in order, with spaces between. */
+static void expect_trained(const struct model_spec *model, const char *names)
+{
+    struct network *network;
+    struct error error = {0};
+    char trained[512] = "";
+    if (network_create(&network, model, (struct network_shape){FEATURES, CLASSES},
+                       &error) != ST_OK)
+        fail_msg("%s: %s", error.pointer, error.text);
+    for (size_t i = 0; i < network_tensor_count(network); i++) {
+        const struct tensor *tensor = network_tensor(network, i);
+        size_t length = strlen(trained);
+        if (tensor->offset < network_parameters(network))
+            snprintf(trained + length, sizeof trained - length, "%s ", tensor->name);
+    }
+    assert_string_equal(trained, names);
+    network_destroy(network);
+}
+
+static void a_word_names_what_is_trained(void **state)
+{
+    (void)state;
+    const struct choice bias = {TRAINABLE_BIAS, {NULL}},
+                        blocks = {TRAINABLE_LAST, {NULL}};
+    struct layer_spec layers[LAYERS_MAX];
+    struct model_spec model = model_of(layers, make_images(layers), &bias);
+    expect_trained(&model, "0.bias 1.weight 1.bias 3.bias 5.body.0.bias "
+                           "5.shortcut.0.bias 7.weight 7.bias ");
+    layers[0].bias = layers[3].bias = false;
+    expect_trained(&model, "1.weight 1.bias 5.body.0.bias 5.shortcut.0.bias 7.weight "
+                           "7.bias ");
+    model = model_of(layers, make_mlp(layers), &blocks);
+    model.start.last = 2;
+    expect_trained(&model, "2.weight 2.bias 4.weight 4.bias ");
+    model.start.last = 3;
+    expect_trained(&model, "0.weight 0.bias 2.weight 2.bias 4.weight 4.bias ");
+    model.start.last = 1;
+    expect_trained(&model, "4.weight 4.bias ");
+}
+
+static void expect_start_refused(struct model_spec *model, const char *pointer,
+                                 const char *text)
+{
+    struct network *network;
+    struct error error = {0};
+    assert_int_equal(network_create(&network, model,
+                                    (struct network_shape){FEATURES, CLASSES}, &error),
+                     ST_INVALID);
+    assert_string_equal(error.pointer, pointer);
+    assert_non_null(strstr(error.text, text));
+}
+
+static void more_blocks_than_there_are_is_refused(void **state)
+{
+    (void)state;
+    const struct choice blocks = {TRAINABLE_LAST, {NULL}};
+    struct layer_spec layers[LAYERS_MAX];
+    struct model_spec model = model_of(layers, make_mlp(layers), &blocks);
+    model.start.last = 4;
+    expect_start_refused(&model, "/model/trainable/last", "3 blocks");
+}
+
+/* A weight that is neither read nor trained would be noise for ever. */
+static void a_fresh_layer_is_trained_whole(void **state)
+{
+    (void)state;
+    const struct choice bias = {TRAINABLE_BIAS, {NULL}};
+    struct layer_spec layers[LAYERS_MAX];
+    struct model_spec model = model_of(layers, make_mlp(layers), &bias);
+    char fresh[1][TENSOR_NAME_SIZE] = {"2.*"};
+    model.start.fresh_head = true;
+    expect_trained(&model, "0.bias 2.bias 4.weight 4.bias ");
+    model.start.fresh = (struct name_patterns){1, fresh};
+    expect_start_refused(&model, "/model/fresh", "would be frozen");
+    snprintf(fresh[0], sizeof fresh[0], "*.bias");
+    expect_start_refused(&model, "/model/fresh/0", "a part of a layer");
+    snprintf(fresh[0], sizeof fresh[0], "*.weight");
+    expect_start_refused(&model, "/model/fresh/0", "a part of a layer");
+}
+
+/* A weight that is not trained has no product in the sum, and no floats a record. */
+static void a_bias_costs_no_product_and_no_matrix(void **state)
+{
+    (void)state;
+    const struct choice all = {TRAINABLE_ALL, {NULL}},
+                        bias = {TRAINABLE_ONLY, {"*.bias", NULL}};
+    const size_t products = 72 * 8 + 8 * 8 + 8 * 3, below = 8 * 8 + 8 * 3;
+    struct layer_spec layers[LAYERS_MAX];
+    struct network *whole, *part;
+    size_t count = make_mlp(layers);
+    assert_int_equal(compile(&part, layers, count, &bias, NULL), ST_OK);
+    assert_true(network_flops(part) == (double)(2 * products + 2 * below));
+    network_destroy(part);
+    count = make_images(layers);
+    assert_int_equal(compile(&whole, layers, count, &all, NULL), ST_OK);
+    assert_int_equal(compile(&part, layers, count, &bias, NULL), ST_OK);
+    assert_true(workspace_size(part, ROWS) < workspace_size(whole, ROWS));
+    network_destroy(whole);
+    network_destroy(part);
 }
 
 static void a_fresh_layer_is_trained(void **state)
@@ -332,6 +445,10 @@ int main(void)
         cmocka_unit_test(the_frozen_end_is_one_value),
         cmocka_unit_test(choices_that_mean_nothing_are_refused),
         cmocka_unit_test(a_fresh_layer_is_trained),
+        cmocka_unit_test(a_word_names_what_is_trained),
+        cmocka_unit_test(more_blocks_than_there_are_is_refused),
+        cmocka_unit_test(a_fresh_layer_is_trained_whole),
+        cmocka_unit_test(a_bias_costs_no_product_and_no_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

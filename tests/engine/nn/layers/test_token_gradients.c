@@ -259,6 +259,9 @@ static void layers_are_trained_above_frozen_ones_and_below(void **state)
         {"e7,6[q2d6|d6|d6]d6]lHd3", "1.body.0.value.*"},
         {"e7,6[q2d6|d6|d6]d6]lHd3", "1.*"},
         {"e7,6[q2d6|d6|d6]d6]lHd3", "2.*"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "*.bias"},
+        {"e7,6[q2d6|d6|d6]d6]lHd3", "1.body.0.key.0.bias"},
+        {"e7,6j5j4vd3", "*.bias_?h_l0"},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
