@@ -315,9 +315,18 @@ static bool holds_ids(const struct schema *schema)
            (schema->shape_count == 1 && schema->scale == 1);
 }
 
-/* Checks whether the records are texts for the model, if it reads texts. */
-static enum status check_texts(const struct model_spec *model,
-                               const struct schema *schema, struct error *error)
+/* Returns the rows of the table of tokens of an encoder that does not say it. */
+static uint32_t usual_vocabulary(enum preset preset, const struct schema *schema)
+{
+    const struct column *text = schema_text(schema);
+    return text != NULL ? text->text->vocabulary
+                        : text_encoder_usual(preset).vocabulary;
+}
+
+/* Checks whether the records are texts for the model, if it reads texts, and completes its
+ * sizes. */
+static enum status check_texts(struct model_spec *model, const struct schema *schema,
+                               struct error *error)
 {
     if (!preset_reads_ids(model->preset))
         return ST_OK;
@@ -329,6 +338,8 @@ static enum status check_texts(const struct model_spec *model,
                             preset_names[model->preset]);
     if (!preset_is_text_encoder(model->preset))
         return ST_OK;
+    if (model->text_encoder.vocabulary == 0)
+        model->text_encoder.vocabulary = usual_vocabulary(model->preset, schema);
     return text_encoder_check(model, schema_features(schema), error);
 }
 

@@ -64,6 +64,7 @@ void text_encoder_request_read(struct model_spec *model, const struct json_node 
     size_t index = 0;
 
     model->text_encoder = text_encoder_usual(model->preset);
+    model->text_encoder.vocabulary = 0;
     for (size_t k = 0; k < SIZES; k++) {
         struct json_node member = json_member(node, sizes[k].name);
         if (has_size(model->preset, &sizes[k]) && json_present(member))

@@ -1,6 +1,7 @@
 /*
  * text_encoder_request.h - the sizes of a preset that is an encoder of texts, members of a
- * job's "model" (network.md 7). The defaults are those of the public model.
+ * job's "model" (network.md 7). The defaults are those of the public model, but for a
+ * column of texts the vocabulary is the number of tokens of its tokenizer.
  *
  *   "blocks"?:12,"width"?:768,"heads"?:12,"intermediate"?:3072,"vocabulary"?:30522,
  *   "positions"?:512,"take"?:"first" or "mean"; of bert also "separator"?:102
@@ -20,7 +21,8 @@ struct json_writer;
 #define TEXT_ENCODER_SEPARATOR "separator"
 
 /* Reads the sizes of the model's preset from the object of the model, and checks that
- * they fit each other. */
+ * they fit each other. A vocabulary that is not given is 0: model_request_fit takes it
+ * from the tokenizer of the dataset. */
 void text_encoder_request_read(struct model_spec *model, const struct json_node *node);
 
 /* Writes the members above, including those at their default. */

@@ -101,7 +101,8 @@ enum status text_encoder_check(const struct model_spec *model, uint32_t tokens,
     if (sizes->width % sizes->heads != 0)
         return error_set_at(error, ST_INVALID, "/model/heads",
                             "must divide the width, %u", sizes->width);
-    if (text_encoder_has_types(model->preset) && sizes->separator >= sizes->vocabulary)
+    if (text_encoder_has_types(model->preset) && sizes->vocabulary > 0 &&
+        sizes->separator >= sizes->vocabulary)
         return error_set_at(error, ST_INVALID, "/model/separator",
                             "must be below the vocabulary, %u: it is the id of the "
                             "token between two texts",

@@ -33,7 +33,8 @@ bool text_encoder_has_types(enum preset preset);
  * distilbert-base-uncased. */
 struct text_encoder text_encoder_usual(enum preset preset);
 
-/* Checks the model's sizes, which are in the ranges of the contract.
+/* Checks the model's sizes, which are in the ranges of the contract; a vocabulary of 0 is
+ * not known yet.
  *   tokens      ids of a record; 0: not known yet
  *   ST_INVALID  they do not fit each other or the records; error->pointer names one */
 enum status text_encoder_check(const struct model_spec *model, uint32_t tokens,

@@ -11,6 +11,7 @@
 #include "api/json/json_writer.h"
 #include "api/requests/model_request.h"
 #include "engine/data/readers/reader_registry.h"
+#include "engine/data/text_column.h"
 #include "engine/nn/network.h"
 #include "tests/api/verdict_fixture.h"
 
@@ -87,6 +88,50 @@ static void defaults_are_the_public_models(void **state)
         assert_int_equal(model.start.trainable, TRAINABLE_HEAD);
         assert_int_equal(floats_of(&model, cases[k].last, &tensors), cases[k].floats);
         assert_int_equal(tensors, cases[k].tensors);
+        model_spec_fini(&model);
+    }
+}
+
+/* A model on a column of texts has the tokens of its tokenizer, unless it says another
+ * number; what is stored says it. */
+static void the_table_has_the_tokens_of_the_tokenizer(void **state)
+{
+    static struct text_column text = {.length = 32, .vocabulary = 1234};
+    static struct column columns[] = {{.kind = COLUMN_TEXT, .text = &text}};
+    static const struct schema films = {.reader = &csv_reader,
+                                        .task = TASK_CLASSIFICATION,
+                                        .classes = CLASSES,
+                                        .columns = columns,
+                                        .column_count = 1};
+    static const struct {
+        const char *text;
+        uint32_t vocabulary;
+        const char *pointer;
+    } cases[] = {{"{\"preset\":\"bert\",\"take\":\"mean\"}", 1234, NULL},
+                 {"{\"preset\":\"roberta\"}", 1234, NULL},
+                 {"{\"preset\":\"distilbert\",\"vocabulary\":1234}", 1234, NULL},
+                 {"{\"preset\":\"bert\",\"vocabulary\":1235}", 0, "/model/vocabulary"},
+                 {"{\"preset\":\"bert\",\"separator\":1234}", 0, "/model/separator"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct model_spec model;
+        struct error error = {0};
+        struct json_writer writer;
+        char said[40];
+        enum status status = parse(&model, cases[k].text, &films, &error);
+        if (cases[k].pointer != NULL) {
+            assert_refused_at(status, cases[k].text, &error, cases[k].pointer);
+        } else {
+            if (status != ST_OK)
+                fail_msg("%s: %s: %s", cases[k].text, error.pointer, error.text);
+            assert_int_equal(model.layers[0].rows, cases[k].vocabulary);
+            json_writer_open(&writer, JSON_EXACT);
+            model_request_write(&writer, NULL, &model);
+            char *written = json_writer_close(&writer);
+            snprintf(said, sizeof said, "\"vocabulary\":%u,", cases[k].vocabulary);
+            assert_non_null(strstr(written, said));
+            free(written);
+        }
         model_spec_fini(&model);
     }
 }
@@ -208,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_public_models),
+        cmocka_unit_test(the_table_has_the_tokens_of_the_tokenizer),
         cmocka_unit_test(both_texts_read_back),
         cmocka_unit_test(char_lstm_has_250130_parameters_with_18_classes),
         cmocka_unit_test(a_size_that_does_not_fit_is_named),
