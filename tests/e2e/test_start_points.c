@@ -97,6 +97,23 @@ static void frozen_parts_are_those_of_the_weights(void **state)
                         "not covered");
 }
 
+/* The weight below the head keeps its bits, and nothing else does. */
+static void a_bias_moves_without_its_weight(void **state)
+{
+    struct world *world = *state;
+    struct client *client = &world->stage->client;
+    const struct reply *job =
+        train(client, ON(",'weights':'%s','trainable':'bias'"), world->base);
+    const struct reply *model = model_of(client, job);
+    const char *id = reply_text(model, "id");
+    assert_string_equal(reply_text(job, "model_spec.trainable"), "bias");
+    assert_true(reply_number(model, "certificate.frozen.parameters") == 12);
+    assert_true(same_tensor(client, id, world->base, "0.weight"));
+    assert_false(same_tensor(client, id, world->base, "0.bias"));
+    assert_false(same_tensor(client, id, world->base, "2.weight"));
+    assert_false(same_tensor(client, id, world->base, "2.bias"));
+}
+
 static void every_ancestor_is_named(void **state)
 {
     struct world *world = *state;
@@ -344,7 +361,9 @@ static void starts_that_cannot_be_are_refused(void **state)
     } cases[] = {
         {"'trainable':{'only':['9.*']}", "/model/trainable/only/0"},
         {"'trainable':{'except':['*']}", "/model/trainable"},
-        {"'trainable':{'only':['*.bias']}", "/model/trainable/only/0"},
+        {"'trainable':{'only':['*.weight']}", "/model/trainable/only/0"},
+        {"'trainable':{'last':3}", "/model/trainable/last"},
+        {"'trainable':{'only':['*.bias']},'fresh':'head'", "/model/fresh"},
         {"'trainable':{'only':['0.*']},'fresh':'head'", "/model/fresh"},
         {"'weights':'dat_01ARZ3NDEKTSV4RRFFQ69G5FAV'", "/model/weights"},
     };
@@ -395,6 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frozen_parts_are_those_of_the_weights),
+        cmocka_unit_test(a_bias_moves_without_its_weight),
         cmocka_unit_test(every_ancestor_is_named),
         cmocka_unit_test(a_file_of_public_weights_is_a_start),
         cmocka_unit_test(a_deleted_file_is_gone),
