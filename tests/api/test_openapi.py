@@ -18,6 +18,7 @@ warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver; version 4.10
 import jsonschema  # noqa: E402
 
 import write_openapi  # noqa: E402
+from closed_schema import closed, closed_document  # noqa: E402
 
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options"}
 BODY = {"json": "application/json", "predict": "application/json",
@@ -41,32 +42,17 @@ def deref(document, node):
     return node
 
 
-def strict(schema):
-    """Returns the schema with every object closed, so that unknown members are found. A condition stays open."""
-    if isinstance(schema, list):
-        return [strict(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    closed = {key: value if key in ("contains", "if", "not") else strict(value) for key, value in schema.items()}
-    if isinstance(closed.get("properties"), dict) and closed.get("required"):
-        if "object" in closed.get("type", []):
-            closed.setdefault("additionalProperties", False)
-    return closed
-
-
 resolvers = {}  # of a document, whose closing takes a tenth of a second
 
 
 def resolver_of(document):
     if id(document) not in resolvers:
-        closed = {**document, "components": {**document["components"], "schemas":
-                  strict(document["components"]["schemas"])}}
-        resolvers[id(document)] = (document, jsonschema.RefResolver("", closed))
+        resolvers[id(document)] = (document, jsonschema.RefResolver("", closed_document(document)))
     return resolvers[id(document)][1]
 
 
 def validator(document, schema):
-    return jsonschema.Draft202012Validator(strict(schema), resolver=resolver_of(document))
+    return jsonschema.Draft202012Validator(closed(schema), resolver=resolver_of(document))
 
 
 def expect_valid(document, schema, value, where):

@@ -22,6 +22,9 @@ import yaml
 warnings.simplefilter("ignore", DeprecationWarning)  # RefResolver; version 4.10 has no other resolver
 import jsonschema  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "api"))
+from closed_schema import closed, closed_document  # noqa: E402
+
 METHODS = ("get", "put", "post", "delete")
 UNKNOWN = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
@@ -41,21 +44,7 @@ class Replay:
         self.open = opener.open
         with self.open(base + "/openapi.yaml") as answer:
             self.document = yaml.load(answer.read(), yaml.CSafeLoader)
-        closed = {**self.document, "components": {
-            **self.document["components"],
-            "schemas": self.strict(self.document["components"]["schemas"])}}
-        self.resolver = jsonschema.RefResolver("", closed)
-
-    def strict(self, schema):
-        """Closes every object of the schema, so that members that the document lacks are found."""
-        if isinstance(schema, list):
-            return [self.strict(item) for item in schema]
-        if not isinstance(schema, dict):
-            return schema
-        closed = {key: self.strict(value) for key, value in schema.items()}
-        if isinstance(closed.get("properties"), dict) and "object" in closed.get("type", ()):
-            closed.setdefault("additionalProperties", False)
-        return closed
+        self.resolver = jsonschema.RefResolver("", closed_document(self.document))
 
     def deref(self, node):
         while "$ref" in node:
@@ -63,7 +52,7 @@ class Replay:
         return node
 
     def validate(self, schema, value, where):
-        checker = jsonschema.Draft202012Validator(self.strict(schema),
+        checker = jsonschema.Draft202012Validator(closed(schema),
                                                   resolver=self.resolver)
         for error in checker.iter_errors(value):
             place = "/".join(str(part) for part in error.absolute_path)
