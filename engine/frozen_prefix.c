@@ -77,6 +77,18 @@ static void feed_matrix(struct sha256 *hash, const struct matrix *matrix)
     feed_rescaling(hash, matrix->rescaling);
 }
 
+static void feed_table(struct sha256 *hash, const struct model_columns *columns)
+{
+    feed_number(hash, columns->count);
+    for (size_t i = 0; i < columns->count; i++)
+        feed_number(hash, columns->widths[i]);
+    feed_number(hash, columns->pair_count);
+    for (size_t k = 0; k < columns->pair_count; k++) {
+        feed_number(hash, columns->pairs[k][0]);
+        feed_number(hash, columns->pairs[k][1]);
+    }
+}
+
 void frozen_prefix_digest(const struct frozen_prefix *prefix,
                           uint8_t digest[SHA256_SIZE])
 {
@@ -88,6 +100,7 @@ void frozen_prefix_digest(const struct frozen_prefix *prefix,
     feed_number(hash, model->input.height);
     feed_number(hash, model->input.width);
     feed_number(hash, model->input.channels);
+    feed_table(hash, &model->columns);
     feed_number(hash, network_frozen_nodes(network));
     frozen_prefix_feed_layers(hash, model, layers);
     sha256_update(hash, prefix->parameters + trained,

@@ -21,6 +21,7 @@
 #include "engine/holdout_evaluation.h"
 #include "engine/model_file/model_file.h"
 #include "engine/model_file/name_map.h"
+#include "engine/nn/layers/step_functions.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"
@@ -54,7 +55,8 @@ static enum status describe(struct algorithm_model *model,
 {
     *model = (struct algorithm_model){.parameters = network_parameters(network),
                                       .unit_rows = (uint32_t)network_unit_rows(network),
-                                      .layers = network_trained_layers(network)};
+                                      .layers = network_trained_layers(network),
+                                      .histograms = step_functions_of(network)};
     if (algorithm_takes_single_cells(algorithm))
         model->sums = network;
     if (!algorithm->uses_differences)

@@ -9,6 +9,8 @@
 #include "api/requests/augmentation_request.h"
 #include "api/requests/class_weights_request.h"
 #include "engine/dp/optimizer_kind.h"
+#include "engine/nn/layers/step_functions.h"
+#include "engine/nn/layers/preset.h"
 #include "engine/nn/layers/standardise.h"
 
 enum { EPOCHS_DEFAULT = 20, BATCH_MIN = 256, BATCHES_OF_AN_EPOCH = 60 }; /* api.md 3 */
@@ -171,6 +173,21 @@ static enum status check_weight_decay(const struct optimizer_spec *optimizer,
                         rate);
 }
 
+/* Checks whether the algorithm makes its model from the dataset's columns, or trains
+ * the layers of any other model. */
+static enum status check_model(const struct train_spec *train, struct error *error)
+{
+    const struct algorithm *algorithm = train->algorithm.algorithm;
+    if (!algorithm->uses_histograms || step_functions_make_up(&train->model))
+        return ST_OK;
+    return error_set_at(
+        error, ST_INVALID,
+        train->model.preset == PRESET_NONE ? "/model/layers" : "/model/preset",
+        "%s trains no layers: its model is {\"preset\": \"%s\"}, with the columns of "
+        "the dataset",
+        algorithm->name, preset_names[PRESET_HISTOGRAMS]);
+}
+
 /* --- standardise --- */
 
 /* Returns whether patterns of the request could match names that begin with the number
@@ -193,6 +210,10 @@ static enum status check_standardise(const struct job_request *request,
         return error_set_at(error, ST_DATASET_PUBLIC, pointer,
                             "the dataset is public: scale the columns of its file, "
                             "which costs nothing");
+    if (step_functions_make_up(&train->model))
+        return error_set_at(error, ST_INVALID, pointer,
+                            "changes nothing here: histograms read a column by its "
+                            "declared range. Leave it out");
     if (request->scaling.statistics.text[0] != '\0')
         return error_set_at(error, ST_INVALID, pointer,
                             "does not go with \"scaling\", which gives columns other "
@@ -289,6 +310,8 @@ enum status job_defaults_fill(struct job_request *request,
         status = resolve_unit(request, dataset, error);
     if (status == ST_OK)
         status = resolve_views(&request->train, dataset->schema, error);
+    if (status == ST_OK)
+        status = check_model(&request->train, error);
     if (status == ST_OK)
         status = model_request_fit(&request->train.model, request->has_loss,
                                    dataset->schema, error);

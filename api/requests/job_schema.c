@@ -70,10 +70,12 @@ static bool try_job(struct job_request *job, const struct job_schema_view *view,
 
 static void offer_algorithms(struct offers *offers, const struct job_schema_view *view)
 {
-    const char *preset = preset_names[PRESET_LINEAR];
     offers->count = 0;
     for (size_t i = 0; algorithms[i] != NULL; i++) {
         CHECK(offers->count < OFFERS_MAX);
+        const char *preset =
+            preset_names[algorithms[i]->uses_histograms ? PRESET_HISTOGRAMS
+                                                        : PRESET_LINEAR];
         offers->count +=
             try_job(&offers->jobs[offers->count], view, preset, algorithms[i]);
     }
@@ -144,6 +146,21 @@ static void write_dataset(struct json_writer *writer,
     json_write_object_end(writer);
 }
 
+/* Writes the model of a job that names none. */
+static void write_preset_default(struct json_writer *writer, enum preset preset)
+{
+    json_write_object(writer, "default");
+    json_write_text(writer, "preset", preset_names[preset]);
+    json_write_object_end(writer);
+}
+
+static void write_model_default(struct json_writer *writer, enum preset preset)
+{
+    json_write_object(writer, "model");
+    write_preset_default(writer, preset);
+    json_write_object_end(writer);
+}
+
 static void write_models(struct json_writer *writer, const struct job_schema_view *view,
                          const struct job_request *usual)
 {
@@ -160,9 +177,7 @@ static void write_models(struct json_writer *writer, const struct job_schema_vie
     }
     model_schema_write(writer, &layers);
     json_write_array_end(writer);
-    json_write_object(writer, "default");
-    json_write_text(writer, "preset", preset_names[PRESET_LINEAR]);
-    json_write_object_end(writer);
+    write_preset_default(writer, PRESET_LINEAR);
     json_write_object_end(writer);
 }
 
@@ -284,6 +299,8 @@ static void write_consequence(struct json_writer *writer, const struct job_reque
     json_write_object(writer, "optimizer");
     write_optimizer_default(writer, job);
     json_write_object_end(writer);
+    if (algorithm_of(job)->uses_histograms)
+        write_model_default(writer, PRESET_HISTOGRAMS);
     write_usual_count(writer, "batch_size", job->train.batch_size);
     write_usual_count(writer, "epochs", job->epochs);
     if (is_private) {

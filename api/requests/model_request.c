@@ -6,6 +6,7 @@
 #include "api/json/json_word.h"
 #include "api/json/json_writer.h"
 #include "api/limits.h"
+#include "api/requests/columns_request.h"
 #include "api/requests/embed_request.h"
 #include "api/requests/text_encoder_request.h"
 #include "api/requests/layer_request.h"
@@ -176,6 +177,7 @@ static const char *const members_of[PRESETS][16] = {
     [PRESET_DISTILBERT] = {"preset", TEXT_ENCODER_MEMBERS, "loss", "init_seed",
                            START_MEMBERS},
     [PRESET_CHAR_LSTM] = {"preset", "loss", "init_seed", START_MEMBERS},
+    [PRESET_HISTOGRAMS] = {"preset", COLUMNS_MEMBERS, "loss", "init_seed"},
 };
 
 const char *const *model_request_members(enum preset preset)
@@ -206,7 +208,7 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         *node, (const char *const[]){"preset", "hidden", "activation", "bias", "embed",
                                      "groups", "input", "layers", "loss", "init_seed",
                                      TEXT_ENCODER_MEMBERS, TEXT_ENCODER_SEPARATOR,
-                                     START_MEMBERS, NULL});
+                                     COLUMNS_MEMBERS, START_MEMBERS, NULL});
     read_common(model, has_loss, node);
     if (json_present(preset)) {
         if (!read_preset(&model->preset, preset))
@@ -226,6 +228,8 @@ void model_request_read(struct model_spec *model, bool *has_loss,
         read_resnet(model, node);
     else if (preset_is_text_encoder(model->preset))
         text_encoder_request_read(model, node);
+    else if (model->preset == PRESET_HISTOGRAMS)
+        columns_request_read(&model->columns, node);
     else
         model->bias = true;
 }
@@ -252,6 +256,8 @@ static void write_preset(struct json_writer *writer, const struct model_spec *mo
         json_write_count(writer, "groups", model->groups);
     if (preset_is_text_encoder(model->preset))
         text_encoder_request_write(writer, model);
+    if (model->preset == PRESET_HISTOGRAMS)
+        columns_request_write(writer, &model->columns);
     if (model->preset != PRESET_MLP)
         return;
     json_write_array(writer, "hidden");
@@ -353,6 +359,10 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
     if (status != ST_OK)
         return status;
     take_input(model, schema);
+    if (model->preset == PRESET_HISTOGRAMS)
+        status = columns_request_fit(&model->columns, schema, error);
+    if (status != ST_OK)
+        return status;
     if (model->preset != PRESET_NONE)
         preset_expand(model, model_spec_outputs(model, schema->classes));
     status = embed_request_fit(model, schema, error);
@@ -396,6 +406,8 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
             read_resnet(&read, &root);
         if (preset_is_text_encoder(read.preset))
             text_encoder_request_read(&read, &root);
+        if (read.preset == PRESET_HISTOGRAMS)
+            columns_request_read(&read.columns, &root);
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);

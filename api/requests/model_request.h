@@ -10,6 +10,7 @@
  *    "init_seed"?}
  *   {"preset":"bert" or another encoder of texts,SIZE?... (text_encoder_request.h),"loss"?,
  *    "init_seed"?}
+ *   {"preset":"histograms","pairs"?:[],"loss"?,"init_seed"?} (columns_request.h)
  *   {"input"?,"layers":[...],"loss"?,"init_seed"?}
  *
  * "input" is {"shape":[height, width, channels]}, the way in which a record is read as

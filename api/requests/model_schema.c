@@ -7,6 +7,7 @@
 
 #include "api/json/json_schema.h"
 #include "api/limits.h"
+#include "api/requests/columns_request.h"
 #include "api/requests/text_encoder_request.h"
 #include "api/requests/model_request.h"
 #include "api/requests/start_request.h"
@@ -272,6 +273,19 @@ static void write_fresh(struct json_writer *writer, const struct model_spec *mod
     start_schema_write_fresh(writer);
 }
 
+static void write_table_columns(struct json_writer *writer,
+                                const struct model_spec *model)
+{
+    (void)model;
+    columns_schema_write_columns(writer);
+}
+
+static void write_pairs(struct json_writer *writer, const struct model_spec *model)
+{
+    (void)model;
+    columns_schema_write_pairs(writer);
+}
+
 static const struct {
     const char *name;
     void (*write)(struct json_writer *writer, const struct model_spec *model);
@@ -289,6 +303,8 @@ static const struct {
     {"weights", write_weights},
     {"trainable", write_trainable},
     {"fresh", write_fresh},
+    {"columns", write_table_columns},
+    {"pairs", write_pairs},
 };
 
 void model_schema_write(struct json_writer *writer, const struct model_spec *model)

@@ -43,7 +43,7 @@ const struct noise_plan *algorithm_noise(const struct algorithm *algorithm,
 bool algorithm_takes_single_cells(const struct algorithm *algorithm)
 {
     return algorithm->is_private && !algorithm->uses_differences &&
-           !algorithm->reads_inputs;
+           !algorithm->uses_histograms && !algorithm->reads_inputs;
 }
 
 double algorithm_rate(const struct algorithm_inputs *inputs)

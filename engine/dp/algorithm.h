@@ -68,7 +68,8 @@ struct algorithm_model {
     uint32_t unit_rows;  /* network_unit_rows; 0 means 1 */
     /* The network, if its sums may have cells of one unit (cell_size.h); else NULL. */
     const struct network *sums;
-    size_t layers; /* network_layers */
+    size_t layers;                       /* network_layers */
+    const struct histograms *histograms; /* step_functions_of the network */
     /* These two are 0 unless the algorithm uses_differences. */
     double difference_spread;  /* network_difference_spread */
     uint32_t difference_terms; /* network_difference_terms */
@@ -99,9 +100,10 @@ struct algorithm {
     bool full_batch; /* a step takes every record: batch_size is n if not given */
     /* it sums gradient differences (engine/difference/difference.h) */
     bool uses_differences;
-    bool uses_subsets; /* it draws batches of a fixed size (fixed_size_subset.h) */
-    bool plain_loss;   /* its proof reads the loss: class weights are refused */
-    bool reads_inputs; /* its clip rule reads the inputs of all layers, frozen ones
+    bool uses_subsets;    /* it draws batches of a fixed size (fixed_size_subset.h) */
+    bool plain_loss;      /* its proof reads the loss: class weights are refused */
+    bool uses_histograms; /* its model is that of layers/step_functions.h */
+    bool reads_inputs;    /* its clip rule reads the inputs of all layers, frozen ones
                           too (workspace_factors) */
     /* Why the algorithm takes neither persons nor views: its proof is about single rows
      * as they are. NULL if a unit's mean gradient may replace a record's gradient

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "engine/difference/parameter_step.h"
+#include "engine/dp/bin_sum.h"
 #include "engine/dp/clip.h"
 #include "engine/dp/histogram.h"
 #include "engine/noise/grid.h"
@@ -32,6 +33,9 @@ struct batch_sum {
     /* Adds up on which side of *signs_at the norms before clipping lie (norm_sign.h),
      * into one counter. Or NULL. This needs clip, and excludes a histogram. */
     const double *signs_at;
+    /* If set, the sum is not one of gradients but that of bin_sum.h, which clips by
+     * itself: clip is NULL, and its integers are the first of the sum's. */
+    const struct bin_sum *bins;
     /* Multiplies the clipped gradients once more and adds them to the error memory; or
      * NULL. This needs clip, and a stepper that uses_error_memory. */
     clip_rule *clip_rest;

@@ -14,6 +14,8 @@
  *                  the tile's lock. No tile is skipped, also none of a table that the
  *                  records did not read: the time would tell how many tokens they have
  *   clip_rest_of   and add_sums again, if a sum keeps what clipping cuts off
+ *   add_bins       takes the place of clip and add_sums for a sum over bins (bin_sum.h),
+ *                  which needs no backward pass
  *
  * A piece is a cell of the grid, or on public data a piece of even length, and is
  * summed as a whole. Only a cell of more than M records, which has probability 2^-128,
@@ -29,6 +31,7 @@
 #include "engine/dp/cell_size.h"
 #include "engine/dp/norm_sign.h"
 #include "engine/dp/row_views.h"
+#include "engine/nn/layers/step_functions.h"
 #include "engine/nn/rows.h"
 #include "engine/nn/workspace.h"
 
@@ -46,6 +49,7 @@ struct micro_batch {
     size_t capacity;
     float *seen;         /* (features) a row from which a view is computed, or NULL */
     float *weights;      /* (capacity) weight of a row's loss in that of its unit */
+    int64_t *bins;       /* (network_parameters) of histograms; else NULL */
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
     double *squares;     /* (capacity) each record's, computed when it was gathered, or
@@ -83,6 +87,13 @@ static size_t block_size(const struct network *network)
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static size_t bins_size(const struct network *network)
+{
+    return step_functions_of(network) != NULL
+               ? network_parameters(network) * sizeof(int64_t)
+               : 0;
+}
+
 /* The workspaces that a room may ask for. */
 struct workspace_choice {
     size_t (*size)(const struct network *network, size_t rows);
@@ -108,7 +119,7 @@ size_t micro_batch_size(const struct network *network, struct micro_batch_room r
                  sizeof(struct row_range);
     size_t seen = room.has_views ? network_shape(network).features * sizeof(float) : 0;
     return sizeof(struct micro_batch) + buffers + block_size(network) + seen +
-           room.capacity * row;
+           bins_size(network) + room.capacity * row;
 }
 
 enum status micro_batch_create(struct micro_batch **out, const struct network *network,
@@ -126,6 +137,8 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
     if (room.has_views)
         micro_batch->seen =
             calloc(network_shape(network).features, sizeof *micro_batch->seen);
+    if (bins_size(network) > 0)
+        micro_batch->bins = calloc(1, bins_size(network));
     micro_batch->weights = calloc(capacity, sizeof *micro_batch->weights);
     micro_batch->squares = calloc(capacity, sizeof *micro_batch->squares);
     micro_batch->indices = calloc(capacity, sizeof *micro_batch->indices);
@@ -136,6 +149,7 @@ enum status micro_batch_create(struct micro_batch **out, const struct network *n
         (micro_batch->block == NULL || micro_batch->clip_factors == NULL ||
          micro_batch->weights == NULL || micro_batch->squares == NULL ||
          (room.has_views && micro_batch->seen == NULL) ||
+         (bins_size(network) > 0 && micro_batch->bins == NULL) ||
          micro_batch->indices == NULL || micro_batch->ranges == NULL))
         status = error_set(error, ST_NO_MEMORY, "no memory for a micro-batch");
     if (status != ST_OK) {
@@ -168,6 +182,9 @@ void micro_batch_destroy(struct micro_batch *micro_batch)
     if (micro_batch->indices != NULL)
         hash_zero(micro_batch->indices,
                   micro_batch->capacity * sizeof *micro_batch->indices);
+    if (micro_batch->bins != NULL)
+        hash_zero(micro_batch->bins, bins_size(micro_batch->network));
+    free(micro_batch->bins);
     free(micro_batch->block);
     stream_destroy(micro_batch->stream);
     free(micro_batch->clip_factors);
@@ -395,13 +412,10 @@ static void add_sums(struct micro_batch *micro_batch, const struct task *task,
     }
 }
 
-static void differentiate(struct micro_batch *micro_batch, const struct task *task)
+/* Computes the losses and b of the last layer. */
+static void lose(struct micro_batch *micro_batch, const struct task *task)
 {
     struct workspace *workspace = micro_batch->workspace;
-    if (task->sum->parameter_step != NULL) {
-        workspace_difference(workspace, task->sum->parameter_step, micro_batch->filled);
-        return;
-    }
     if (task->features.rows != NULL)
         workspace_forward_rest(workspace, task->parameters, micro_batch->filled);
     else
@@ -409,9 +423,30 @@ static void differentiate(struct micro_batch *micro_batch, const struct task *ta
     workspace_loss(workspace);
     if (task->class_weights != NULL)
         workspace_weigh_classes(workspace, task->class_weights);
+}
+
+static void differentiate(struct micro_batch *micro_batch, const struct task *task)
+{
+    struct workspace *workspace = micro_batch->workspace;
+    if (task->sum->parameter_step != NULL) {
+        workspace_difference(workspace, task->sum->parameter_step, micro_batch->filled);
+        return;
+    }
+    lose(micro_batch, task);
     if (micro_batch->unit_rows > 1)
         workspace_weigh(workspace, micro_batch->weights);
     workspace_backward(workspace, task->parameters);
+}
+
+static void add_bins(struct micro_batch *micro_batch, const struct task *task)
+{
+    const struct bin_sum *bins = task->sum->bins;
+    size_t size = bin_sum_size(bins);
+    lose(micro_batch, task);
+    memset(micro_batch->bins, 0, size * sizeof *micro_batch->bins);
+    bin_sum_add(bins, micro_batch->workspace, micro_batch->weights, micro_batch->filled,
+                micro_batch->bins);
+    reduction_add_integers(task->reduction, micro_batch->bins, size);
 }
 
 static bool cancelled(const struct task *task)
@@ -428,6 +463,10 @@ void micro_batch_run(struct micro_batch *micro_batch, const struct task *task,
                    (struct drop){task->drop_key, micro_batch->indices});
     while (cursor.next < cursor.end && !cancelled(task)) {
         fill(micro_batch, task, &cursor);
+        if (task->sum->bins != NULL) {
+            add_bins(micro_batch, task);
+            continue;
+        }
         differentiate(micro_batch, task);
         if (task->sum->clip != NULL)
             clip(micro_batch, task);

@@ -58,6 +58,16 @@ void reduction_add(struct reduction *reduction, int64_t *to, size_t tile,
     pthread_mutex_unlock(&reduction->locks[tile]);
 }
 
+/* The first lock serves all of them: no tile is added to the same sum. */
+void reduction_add_integers(struct reduction *reduction, const int64_t *part,
+                            size_t count)
+{
+    pthread_mutex_lock(&reduction->locks[0]);
+    for (size_t j = 0; j < count; j++)
+        reduction->sum[j] = (int64_t)((uint64_t)reduction->sum[j] + (uint64_t)part[j]);
+    pthread_mutex_unlock(&reduction->locks[0]);
+}
+
 void reduction_count(struct reduction *reduction, const int64_t *counts, size_t bins)
 {
     for (size_t j = 0; j < bins; j++)

@@ -18,8 +18,8 @@
  *   (3) The sums of processes are combined once between two releases, and nothing is
  *       added after that.
  *
- * Threads: add and count may be called by many at once, a tile at a time under its
- * lock; the other functions by one thread, while no thread adds.
+ * Threads: the functions that add may be called by many at once, a tile at a time under
+ * its lock; the other functions by one thread, while no thread adds.
  */
 #ifndef ENGINE_DP_REDUCTION_H
 #define ENGINE_DP_REDUCTION_H
@@ -66,6 +66,10 @@ uint64_t reduction_size(const struct network *network);
  *   block  (tile's count) one product */
 void reduction_add(struct reduction *reduction, int64_t *to, size_t tile,
                    const float *block, const struct grid *grid);
+
+/* The first count integers of reduction->sum += part, which is on the sum's grid. */
+void reduction_add_integers(struct reduction *reduction, const int64_t *part,
+                            size_t count);
 
 /* reduction->counts += counts (bins). */
 void reduction_count(struct reduction *reduction, const int64_t *counts, size_t bins);

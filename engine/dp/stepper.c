@@ -296,7 +296,7 @@ enum status stepper_sum(struct stepper *stepper, const struct batch_sum *sum,
                  .reduction = &stepper->reduction,
                  .cancel = setup->cancel},
     };
-    CHECK(sum->clip != NULL || setup->is_public); /* P5 */
+    CHECK(sum->clip != NULL || sum->bins != NULL || setup->is_public); /* P5 */
     CHECK((batch_sum_counters(sum) == 0 && sum->parameter_step == NULL) ||
           sum->clip != NULL);
     CHECK(sum->clip_rest == NULL || (sum->clip != NULL && !sum->by_layer &&

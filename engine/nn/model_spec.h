@@ -31,9 +31,10 @@ enum preset {
     PRESET_BERT, /* layers/text_encoder.h */
     PRESET_ROBERTA,
     PRESET_DISTILBERT,
-    PRESET_CHAR_LSTM
+    PRESET_CHAR_LSTM,
+    PRESET_HISTOGRAMS /* layers/step_functions.h */
 };
-enum { PRESETS = PRESET_CHAR_LSTM + 1 };
+enum { PRESETS = PRESET_HISTOGRAMS + 1 };
 
 enum {
     MODEL_LAYERS_MAX = 1024,
@@ -46,6 +47,8 @@ enum {
                                     many squares (noise.md 2.4) */
     MODEL_SIDE_MAX = 1 << 20,    /* of an image */
     MODEL_VOCABULARY_MAX = 1 << 24, /* rows of a table: ids are exact in float32 */
+    MODEL_COLUMNS_MAX = 512,
+    MODEL_PAIRS_MAX = 16,
     LAYER_NAME_SIZE = 96
 };
 #define MODEL_PARAMETERS_MAX INT32_MAX
@@ -96,6 +99,16 @@ struct model_input {
     uint32_t height, width, channels;
 };
 
+/* The columns of a table, in the order of their features. */
+struct model_columns {
+    size_t count; /* 0: every feature is a column of its own */
+    /* The features of each column: 1 is a number in [-1, 1], more are the words of a
+     * column, at most one of which is 1 and all others 0. */
+    uint32_t widths[MODEL_COLUMNS_MAX];
+    size_t pair_count;
+    uint32_t pairs[MODEL_PAIRS_MAX][2]; /* two different columns each, counted from 0 */
+};
+
 /* The sizes of an encoder of texts. */
 struct text_encoder {
     uint32_t blocks;
@@ -119,6 +132,7 @@ struct model_spec {
     struct model_input input;
     uint32_t embed; /* mlp's: numbers a column of words becomes; 0: its features stay */
     struct embedded_columns embedded; /* of its layer embed_columns, if it has one */
+    struct model_columns columns;     /* of layers/histograms.h */
     size_t layer_count;               /* at any depth */
     struct layer_spec *layers;        /* (layer_count) */
     enum loss loss;

@@ -171,6 +171,13 @@ void workspace_loss(struct workspace *workspace)
     memset(workspace->losses + count, 0, rest * sizeof *workspace->losses);
 }
 
+const float *workspace_slopes(const struct workspace *workspace, size_t record)
+{
+    struct rows b =
+        rows_of(workspace->gradients, workspace, workspace->network->output);
+    return b.data + record * b.stride;
+}
+
 void workspace_weigh_classes(struct workspace *workspace, const double *weights)
 {
     struct rows b =

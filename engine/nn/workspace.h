@@ -136,6 +136,9 @@ struct rows workspace_scaled_rows(struct workspace *workspace);
 void workspace_loss(struct workspace *workspace);
 const double *workspace_losses(const struct workspace *workspace); /* (count) */
 
+/* Returns b of the last layer of a record, (outputs), after workspace_loss. */
+const float *workspace_slopes(const struct workspace *workspace, size_t record);
+
 /* Multiplies the loss of each record and its b of the last layer by the weight of its
  * class. The result for a record depends only on that record, and the norm is measured
  * afterwards.

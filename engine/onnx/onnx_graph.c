@@ -185,6 +185,16 @@ void onnx_attribute_ints(struct onnx_graph *graph, const char *name,
     memcpy(added->ints, values, count * sizeof *values);
 }
 
+void onnx_attribute_floats(struct onnx_graph *graph, const char *name,
+                           const float *values, size_t count)
+{
+    Onnx__AttributeProto *added =
+        attribute(graph, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+    added->n_floats = count;
+    added->floats = fresh((count + 1) * sizeof *added->floats);
+    memcpy(added->floats, values, count * sizeof *values);
+}
+
 void onnx_attribute_strings(struct onnx_graph *graph, const char *name,
                             const char *const *values, size_t count)
 {

@@ -52,6 +52,8 @@ void onnx_attribute_int(struct onnx_graph *graph, const char *name, int64_t valu
 void onnx_attribute_float(struct onnx_graph *graph, const char *name, float value);
 void onnx_attribute_ints(struct onnx_graph *graph, const char *name,
                          const int64_t *values, size_t count);
+void onnx_attribute_floats(struct onnx_graph *graph, const char *name,
+                           const float *values, size_t count);
 void onnx_attribute_strings(struct onnx_graph *graph, const char *name,
                             const char *const *values, size_t count);
 

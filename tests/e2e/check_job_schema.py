@@ -105,7 +105,7 @@ class Check:
                          f"{dataset}, {model['preset']}", ("not_float_safe", "job_too_large"))
         for preset in {"linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn",
                        "resnet34_gn", "scatter", "bert", "roberta", "distilbert",
-                       "char_lstm"} - presets:
+                       "char_lstm", "histograms"} - presets:
             self.forbids(schema, {**defaults(schema), "model": {"preset": preset}},
                          f"{dataset}, {preset}")
         losses = schema["$defs"]["loss"]["oneOf"][0]["enum"]

@@ -230,6 +230,8 @@ static void every_algorithm_takes_a_job_that_names_little_else(void **state)
                        algorithm)
     {
         bool is_private = json_is_true(json_object_get(algorithm, "private"));
+        if (strcmp(name_of(algorithm), "boosted_histograms") == 0)
+            continue; /* needs columns: test_boosting.c */
         json_auto_t *job = job_of(algorithm, is_private ? "digits" : "open");
         if (is_private)
             json_object_set_new(job, "privacy", json_pack("{s:f}", "epsilon", 8.0));

@@ -39,6 +39,7 @@ static const struct family {
     {"e9,6i20ry2,3vd3", PRESET_NONE, 7, {0, 0, 0}, NULL},
     {"b4,1,3,5,2d3", PRESET_NONE, 9, {0, 0, 0}, NULL},
     {NULL, PRESET_CHAR_LSTM, 7, {0, 0, 0}, NULL},
+    {NULL, PRESET_HISTOGRAMS, 7, {0, 0, 0}, NULL},
     {"e9,6j5rj4vd3", PRESET_NONE, 7, {0, 0, 0}, NULL},
 };
 enum { FAMILIES = sizeof families / sizeof *families };

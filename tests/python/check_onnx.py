@@ -173,6 +173,10 @@ MODELS = [
     ("price", {"preset": "linear"}),
     ("price", {"preset": "mlp", "hidden": [7], "activation": "softplus",
                "loss": {"huber": {"delta": 0.5}}}),
+    ("region", {"preset": "histograms", "pairs": [[0, 1], [2, 0]]}),
+    ("answer", {"preset": "histograms"}),
+    ("price", {"preset": "histograms", "pairs": [[1, 2]]}),
+    ("vectors", layers({"type": "step_functions", "out": 3})),
     ("sparse", {"preset": "linear"}),
     ("ranged", {"preset": "mlp", "hidden": [6], "activation": "tanh"}),
     ("vectors", layers(dense(8), NORM, "relu", {"type": "dropout", "rate": 0.5}, dense(6),
@@ -423,6 +427,14 @@ def those_of_channels_are_in_the_graph(daemon):
     return right
 
 
+def boosted_histograms_are_in_the_graph(daemon):
+    schema, files, rows = table({"values": ["no", "yes"]}, ["yes", "no"])  # other records
+    daemon.register("boosted", schema, files, {"epsilon": 8, "delta": 1e-5})
+    job, _ = daemon.run_job({"dataset": "boosted", "model": {"preset": "histograms", "pairs": [[0, 2]]},
+                             "algorithm": {"name": "boosted_histograms"}, "privacy": {"epsilon": 8}})
+    return agrees(daemon, job, rows, "boosted histograms")
+
+
 def main(binary):
     with Daemon(binary) as daemon:
         for name, (schema, files, _) in DATASETS.items():
@@ -434,6 +446,7 @@ def main(binary):
         right = ranges_that_were_released_are_in_the_graph(daemon) and right
         right = means_and_deviations_are_in_the_graph(daemon) and right
         right = those_of_channels_are_in_the_graph(daemon) and right
+        right = boosted_histograms_are_in_the_graph(daemon) and right
     return 0 if right else 1
 
 

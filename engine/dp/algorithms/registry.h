@@ -22,6 +22,7 @@
     ROW(value_clip)                                                                    \
     ROW(dicesgd)                                                                       \
     ROW(dpgd)                                                                          \
+    ROW(boosted_histograms)                                                            \
     ROW(diff2_gd)                                                                      \
     ROW(diff2_bvr_l_sgd)                                                               \
     ROW(sgd)

@@ -210,6 +210,11 @@ void preset_expand(struct model_spec *model, uint32_t outputs)
     case PRESET_ROBERTA:
     case PRESET_DISTILBERT: expand_encoder(model, outputs); break;
     case PRESET_CHAR_LSTM: expand_char_lstm(model, outputs); break;
+    case PRESET_HISTOGRAMS:
+        model_spec_set_layers(model, 1);
+        model->layers[0] =
+            (struct layer_spec){.kind = &layer_step_functions, .out = outputs};
+        break;
     }
 }
 
@@ -225,4 +230,5 @@ const char *const preset_names[] = {[PRESET_NONE] = "",
                                     [PRESET_ROBERTA] = "roberta",
                                     [PRESET_DISTILBERT] = "distilbert",
                                     [PRESET_CHAR_LSTM] = "char_lstm",
+                                    [PRESET_HISTOGRAMS] = "histograms",
                                     NULL};

@@ -45,7 +45,8 @@
     ROW(lstm)                                                                          \
     ROW(take)                                                                          \
     ROW(take_last)                                                                     \
-    ROW(take_mean)
+    ROW(take_mean)                                                                     \
+    ROW(step_functions)
 
 #define LAYER_DECLARE(name) extern const struct layer_kind layer_##name;
 LAYER_TABLE(LAYER_DECLARE)

@@ -13,6 +13,8 @@
 #include "engine/dp/stepper.h"
 #include "engine/difference/difference.h"
 #include "engine/nn/initial_values.h"
+#include "engine/nn/layers/step_functions.h"
+#include "engine/nn/layers/registry.h"
 #include "engine/rounding/blas.h"
 #include "tests/expect.h"
 
@@ -49,6 +51,30 @@ static inline void kit_set(struct kit *kit, const char *name, double value)
     kit->spec.values[k] = value;
 }
 
+/* Gives a row that makes its model of columns such a model: the first feature is a column
+ * of numbers, and all others are one of words; the two are also a pair. */
+static inline void kit_choose_model(struct kit_setup *setup,
+                                    const struct algorithm *row)
+{
+    static struct layer_spec layer;
+    static struct model_spec model;
+    if (!row->uses_histograms)
+        return;
+    layer = (struct layer_spec){
+        .kind = &layer_step_functions,
+        .out = model_spec_outputs(setup->model, setup->data->classes)};
+    model = (struct model_spec){.preset = PRESET_HISTOGRAMS,
+                                .columns = {.count = 2,
+                                            .widths = {1, setup->data->features - 1},
+                                            .pair_count = 1,
+                                            .pairs = {{0, 1}}},
+                                .layer_count = 1,
+                                .layers = &layer,
+                                .loss = setup->model->loss,
+                                .huber_delta = setup->model->huber_delta};
+    setup->model = &model;
+}
+
 static inline void kit_spec(struct kit *kit, const char *algorithm)
 {
     *kit = (struct kit){0};
@@ -75,7 +101,8 @@ static inline void kit_compile(struct kit *kit, const struct kit_setup *setup)
 static inline struct algorithm_model kit_model(const struct kit *kit)
 {
     struct algorithm_model model = {.parameters = network_parameters(kit->network),
-                                    .layers = network_layers(kit->network)};
+                                    .layers = network_layers(kit->network),
+                                    .histograms = step_functions_of(kit->network)};
     if (algorithm_takes_single_cells(kit->spec.algorithm))
         model.sums = kit->network;
     if (kit->spec.algorithm->uses_differences) {

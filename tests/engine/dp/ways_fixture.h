@@ -51,12 +51,13 @@ static inline void way_describe(struct way *way)
     }
 }
 
-/* A row that has only full batches gets them, and its own rate. */
+/* A row that has only full batches gets them, its own model, and its own rate. */
 static inline void way_settle(struct way *way)
 {
     const struct algorithm *row = way->spec.algorithm;
     struct optimizer_spec *optimizer = &way->setup.optimizer;
     struct kit kit = {.spec = way->spec};
+    kit_choose_model(&way->setup, row);
     if (row->full_batch)
         way->setup.batch_size = way->setup.data->records;
     if (row->learning_rate == NULL)

@@ -1158,6 +1158,15 @@ class LayerTake(TypedDict):
     position: Literal["first", "last", "mean"]
 
 
+class LayerStepFunctions(TypedDict):
+    """The sum of a step function of each column, of 256 steps for a number in [-1, 1], and of one
+    step for each word. It is the first layer. The columns are those of the preset histograms; in a
+    list of layers, each feature is a column of numbers."""
+
+    type: Literal["step_functions"]
+    out: int
+
+
 class Input(TypedDict):
     """The shape in which a record is read as an image, channel by channel: [height, width,
     channels], or [features] for an image of one pixel. The default is the dataset's own shape,
@@ -1187,11 +1196,13 @@ class ModelPreset(TypedDict):
     presets train their head, the last layer, unless `trainable` says otherwise; a file that has no
     such layer needs it in `fresh`. char_lstm, for short texts as their bytes: embedding of 256 ids
     to 64; lstm 128, twice; take last; dense. The records are texts, by the tokenizer of kind bytes,
-    or lists of ids as above."""
+    or lists of ids as above. histograms, for the algorithm boosted_histograms: one layer
+    step_functions, with a step function for each column of the table and for each pair. The dataset
+    must declare columns."""
 
     preset: Literal[
         "linear", "mlp", "cnn_mnist", "cnn_cifar", "resnet18_gn", "resnet34_gn", "scatter", "bert",
-        "roberta", "distilbert", "char_lstm"
+        "roberta", "distilbert", "char_lstm", "histograms"
     ]
     hidden: NotRequired[list[int]]
     activation: NotRequired[Literal["relu", "tanh", "sigmoid", "softplus", "gelu", "gelu_tanh"]]
@@ -1207,6 +1218,8 @@ class ModelPreset(TypedDict):
     positions: NotRequired[int]
     take: NotRequired[Literal["first", "mean"]]
     separator: NotRequired[int]
+    columns: NotRequired[list[int]]
+    pairs: NotRequired[list[list[int]]]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
     weights: NotRequired[Weights]
@@ -1346,6 +1359,20 @@ class AlgorithmDpgd(TypedDict):
 
     name: Literal["dpgd"]
     clip_norm: NotRequired[float]
+
+
+class AlgorithmBoostedHistograms(TypedDict):
+    """An explainable boosting machine (Nori et al. 2021; docs/papers/boosted_histograms.md). Its
+    model is the preset histograms, and batch_size is n. A step counts the records in the cells of a
+    column or a pair, once for each; all further steps are rounds, in cyclic order. The optimizer is
+    sgd without momentum or weight decay, and the default rate is 0.3."""
+
+    name: Literal["boosted_histograms"]
+    bins: NotRequired[int]
+    pair_bins: NotRequired[int]
+    bin_kind: NotRequired[Literal["quantiles", "equal_width"]]
+    residual_clip: NotRequired[float]
+    shrinkage: NotRequired[float]
 
 
 class AlgorithmDiff2Gd(TypedDict):
@@ -2768,7 +2795,7 @@ Layer = (
     LayerDense | LayerConv2d | LayerMaxPool2d | LayerAvgPool2d | LayerPlain | LayerGelu |
     LayerGroupNorm | LayerLayerNorm | LayerDropout | LayerResidual | LayerScatter | LayerReplicate |
     LayerCrop | LayerEmbedColumns | LayerEmbedding | LayerPosition | LayerTokenType | LayerAttention
-    | LayerLstm | LayerTake
+    | LayerLstm | LayerTake | LayerStepFunctions
 )
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
@@ -2779,12 +2806,12 @@ Fresh = Literal["head"] | NamePatterns
 Seed = int
 Algorithm = (
     AlgorithmDpsgd | AlgorithmAdp | AlgorithmDcsgdP | AlgorithmDcsgdE | AlgorithmQuantileClip |
-    AlgorithmValueClip | AlgorithmDicesgd | AlgorithmDpgd | AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd
-    | AlgorithmSgd
+    AlgorithmValueClip | AlgorithmDicesgd | AlgorithmDpgd | AlgorithmBoostedHistograms |
+    AlgorithmDiff2Gd | AlgorithmDiff2BvrLSgd | AlgorithmSgd
 )
 AlgorithmName = Literal[
     "dpsgd", "adp", "dcsgd_p", "dcsgd_e", "quantile_clip", "value_clip", "dicesgd", "dpgd",
-    "diff2_gd", "diff2_bvr_l_sgd", "sgd"
+    "boosted_histograms", "diff2_gd", "diff2_bvr_l_sgd", "sgd"
 ]
 LearningRate = float | LearningRateLine
 Optimizer = OptimizerSgd | OptimizerAdam | OptimizerAdamBc

@@ -38,7 +38,7 @@ static int make_points(void **state)
 
 static struct kit_setup usual(const struct algorithm *algorithm)
 {
-    return (struct kit_setup){.data = &points,
+    struct kit_setup setup = {.data = &points,
                               .model = &linear,
                               .optimizer = {.kind = OPTIMIZER_SGD,
                                             .learning_rate = 0.1,
@@ -48,6 +48,8 @@ static struct kit_setup usual(const struct algorithm *algorithm)
                               .noise_multiplier = 1.3,
                               .threads = 1,
                               .key = 3};
+    kit_choose_model(&setup, algorithm);
+    return setup;
 }
 
 static void assert_words(const char *text)
@@ -167,7 +169,8 @@ static void terms_of_a_position_add_no_noise(void **state)
         struct error error = {0};
         setup.data = &wide;
         setup.model = &images;
-        if (!algorithms[k]->is_private || algorithms[k]->uses_differences)
+        if (!algorithms[k]->is_private || algorithms[k]->uses_differences ||
+            algorithms[k]->uses_histograms)
             continue;
         kit_spec(&kit, algorithms[k]->name);
         if (kit_start(&kit, &setup, &error) == ST_OK) {
@@ -209,7 +212,9 @@ static void every_row_takes_steps_with_noise(void **state)
         for (int t = 0; t < 20; t++) {
             float before = kit.parameters[0];
             kit_step(&kit);
-            assert_true(isfinite(kit.parameters[0]) && kit.parameters[0] != before);
+            assert_true(isfinite(kit.parameters[0]));
+            /* A round moves the bins of one column, and a count moves none. */
+            assert_true(algorithms[k]->uses_histograms || kit.parameters[0] != before);
             assert_released(&kit);
         }
         kit_close(&kit);

@@ -14,9 +14,10 @@ static float x[RECORDS * FEATURES], y[RECORDS];
 static void step_once(struct kit *kit, const char *name, const struct matrix *data)
 {
     struct kit_setup setup = line_setup(data, 0.1);
-    setup.steps = 2;
-    setup.noise_multiplier = 1.3;
     kit_spec(kit, name);
+    kit_choose_model(&setup, kit->spec.algorithm);
+    setup.steps = kit->spec.algorithm->uses_histograms ? 8 : 2;
+    setup.noise_multiplier = 1.3;
     setup.batch_size = kit->spec.algorithm->full_batch ? RECORDS : BATCH;
     kit_open(kit, &setup);
     kit_step(kit);
