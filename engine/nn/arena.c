@@ -46,6 +46,22 @@ static void keep(struct network *network, size_t value)
     network->values[owner_of(network, value)].passing = false;
 }
 
+/* Keeps what the way back of a node reads. */
+static void keep_read_back(struct network *network, const struct node *node)
+{
+    static const unsigned unread[TOUCHED_MAX] = {UNREAD_FROM, UNREAD_TO, UNREAD_OTHER};
+    size_t owners[TOUCHED_MAX];
+    touched(network, node, owners);
+    for (size_t k = 0; k < TOUCHED_MAX; k++)
+        if ((node->kind->unread & unread[k]) == 0)
+            keep(network, owners[k]);
+    if (node->kind->weights == NULL)
+        return;
+    const struct weight_layer *layer = &network->layers[node->layer];
+    if (!layer->frozen && !layer->bias_only)
+        keep(network, layer->from);
+}
+
 static void find_passing(struct network *network)
 {
     for (size_t v = 0; v < network->value_count; v++)
@@ -58,12 +74,8 @@ static void find_passing(struct network *network)
         if (network->layers[l].constant)
             keep(network, network->layers[l].from);
     for (size_t i = 0; i < network->node_count; i++) {
-        size_t owners[TOUCHED_MAX];
-        if (!network->values[network->nodes[i].to].has_gradient)
-            continue;
-        touched(network, &network->nodes[i], owners);
-        for (size_t k = 0; k < TOUCHED_MAX; k++)
-            keep(network, owners[k]);
+        if (network->values[network->nodes[i].to].has_gradient)
+            keep_read_back(network, &network->nodes[i]);
     }
     for (size_t v = 0; v < network->value_count; v++)
         network->values[v].passing = network->values[owner_of(network, v)].passing;

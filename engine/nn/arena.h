@@ -1,16 +1,17 @@
 /*
- * arena.h - the memory that values of the frozen part of a network share.
+ * arena.h - the memory that values share which only the forward pass reads.
  *
- * A value is passing if only nodes without a gradient touch it: neither a pass back
- * nor a caller outside the forward pass reads it. It is needed from the node that
+ * A value is passing if neither a pass back nor a caller outside the forward pass reads
+ * it: it lies in the frozen part of a network, or every node that touches it goes back
+ * without its activations (unread in layer.h), as a sum does, or a layer that trains
+ * only its bias. It is needed from the node that
  * writes it to the last node that reads it, and only for the rows that these nodes run
  * over at a time. So passing values lie in one arena of few rows, and two that are
  * never needed at the same time lie at the same place.
  *
  *   kept although no gradient goes back to it: the record; the output of the frozen
  *   nodes, and what the constant layer reads, which have callers outside
- *   (workspace_frozen_rows, workspace_scaled_rows); what a node with a gradient reads,
- *   or stores for its way back
+ *   (workspace_frozen_rows, workspace_scaled_rows)
  *
  * A value in the arena has the bits that it would have in a buffer of its own: a node
  * writes whole rows, and the padding behind them is zeroed when the value begins.

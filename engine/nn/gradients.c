@@ -131,7 +131,7 @@ void workspace_erase(struct workspace *workspace, size_t record)
         struct weight_work work = {workspace, l};
         if (weights_of(&work)->frozen)
             continue;
-        if (!weights_of(&work)->bias_only)
+        if (!lies_in_arena(workspace, weights_of(&work)->from))
             erase_row(layer_inputs(&work), record);
         erase_row(layer_gradients(&work), record);
         if (workspace->holds_differences)
@@ -212,8 +212,9 @@ static size_t factor_count(const struct weight_work *work)
         return layer->kind->has_factors &&
                !lies_in_arena(work->workspace, layer->from) &&
                !lies_in_arena(work->workspace, layer->to);
-    return (size_t)layer->kind->has_factors + (layer->per_example_floats > 0) +
-           has_two_terms(work);
+    bool has_rows =
+        layer->kind->has_factors && !lies_in_arena(work->workspace, layer->from);
+    return (size_t)has_rows + (layer->per_example_floats > 0) + has_two_terms(work);
 }
 
 size_t workspace_factor_count(const struct workspace *workspace)
@@ -294,7 +295,8 @@ struct factors workspace_factors(const struct workspace *workspace, size_t index
         index -= factor_count(&work);
     if (weights_of(&work)->frozen)
         return frozen_factors(&work);
-    if (index == 0 && weights_of(&work)->kind->has_factors)
+    if (index == 0 && weights_of(&work)->kind->has_factors &&
+        !lies_in_arena(workspace, weights_of(&work)->from))
         return row_factors(&work);
     return index == 1 && has_two_terms(&work) ? second_factors(&work)
                                               : per_example_factors(&work);

@@ -159,6 +159,10 @@ struct weight_kind {
                 struct row_range range, float *block);
 };
 
+/* The activations that a node's way back does not read: those of its input, of its
+ * output, of its second value. The input of a trained weight is read whatever is here. */
+enum unread { UNREAD_FROM = 1, UNREAD_TO = 2, UNREAD_OTHER = 4 };
+
 /* The passes of a node over some rows of records. */
 struct node_kind {
     size_t plan_size; /* bytes of the plan, which is zero before build fills it in */
@@ -166,6 +170,7 @@ struct node_kind {
     bool leaves_taps;  /* forward stores an int32_t for each float of its output */
     bool draws;        /* forward reads the step's key: its result is random */
     bool reads_record; /* forward also reads the record (value 0) */
+    unsigned unread;   /* (enum unread) such values may lie in the arena (arena.h) */
 
     /* Returns how many floats of scratch its functions and those of its weights need.
      * NULL: none. Scratch is 64-byte aligned. */

@@ -100,11 +100,14 @@ static void onnx(const struct translation *translation)
     planned(translation->node)->onnx(translation);
 }
 
-static const struct node_kind activation_node = {.plan_size = sizeof(struct plan),
-                                                 .forward = forward,
-                                                 .backward = backward,
-                                                 .onnx = onnx,
-                                                 .difference = &rule};
+#define ACTIVATION_NODE(UNREAD)                                                        \
+    {                                                                                  \
+        .plan_size = sizeof(struct plan), .unread = (UNREAD), .forward = forward,      \
+        .backward = backward, .onnx = onnx, .difference = &rule                        \
+    }
+
+static const struct node_kind told_from_input = ACTIVATION_NODE(UNREAD_TO),
+                              told_from_output = ACTIVATION_NODE(UNREAD_FROM);
 
 /* An activation whose backward reads the input does not overwrite it. */
 enum status activation_build(struct builder *builder, const struct layer_spec *spec)
@@ -116,8 +119,8 @@ enum status activation_build(struct builder *builder, const struct layer_spec *s
         return status;
     struct node *node =
         activation->reads_input
-            ? builder_node(builder, &activation_node, builder_width(builder))
-            : builder_node_over(builder, &activation_node);
+            ? builder_node(builder, &told_from_input, builder_width(builder))
+            : builder_node_over(builder, &told_from_output);
     *(struct plan *)node->plan = (struct plan){activation};
     return ST_OK;
 }

@@ -314,6 +314,7 @@ static void onnx(const struct translation *t)
 
 static const struct node_kind attention_node = {.plan_size = sizeof(struct plan),
                                                 .reads_record = true,
+                                                .unread = UNREAD_TO,
                                                 .scratch = scratch,
                                                 .forward = forward,
                                                 .backward = backward,

@@ -153,6 +153,7 @@ static void onnx(const struct translation *t)
 }
 
 static const struct node_kind scale_node = {.plan_size = sizeof(struct plan),
+                                            .unread = UNREAD_FROM | UNREAD_TO,
                                             .weights = &weights,
                                             .scratch = scratch,
                                             .forward = forward,

@@ -158,6 +158,7 @@ static void onnx(const struct translation *t)
 }
 
 static const struct node_kind dense_node = {.plan_size = sizeof(struct row_layer),
+                                            .unread = UNREAD_FROM | UNREAD_TO,
                                             .weights = &weights,
                                             .forward = forward,
                                             .backward = backward,

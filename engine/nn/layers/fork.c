@@ -31,8 +31,11 @@ static void fork_onnx(const struct translation *t)
 
 static const struct difference_rule fork_rule = {.backward = fork_difference_backward};
 
-static const struct node_kind fork_node = {
-    .backward = fork_backward, .onnx = fork_onnx, .difference = &fork_rule};
+static const struct node_kind fork_node = {.unread =
+                                               UNREAD_FROM | UNREAD_TO | UNREAD_OTHER,
+                                           .backward = fork_backward,
+                                           .onnx = fork_onnx,
+                                           .difference = &fork_rule};
 
 enum status fork_build(struct builder *builder, struct fork *fork)
 {

@@ -96,6 +96,7 @@ static void onnx(const struct translation *t)
 }
 
 static const struct node_kind layer_norm_node = {.plan_size = sizeof(struct plan),
+                                                 .unread = UNREAD_FROM,
                                                  .scratch = scratch,
                                                  .forward = forward,
                                                  .backward = backward,

@@ -39,6 +39,7 @@ static void onnx(const struct translation *t)
 }
 
 static const struct node_kind position_node = {.plan_size = sizeof(struct table),
+                                               .unread = UNREAD_FROM | UNREAD_TO,
                                                .weights = &table_weights,
                                                .scratch = table_scratch,
                                                .forward = forward,

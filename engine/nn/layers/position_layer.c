@@ -251,6 +251,7 @@ static void onnx(const struct translation *t)
 
 static const struct node_kind position_node = {.plan_size =
                                                    sizeof(struct position_layer),
+                                               .unread = UNREAD_FROM | UNREAD_TO,
                                                .weights = &position_layer_weights,
                                                .scratch = position_layer_scratch,
                                                .forward = position_layer_forward,

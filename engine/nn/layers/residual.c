@@ -63,7 +63,9 @@ static void add_onnx(const struct translation *t)
 static const struct difference_rule add_rule = {.forward = add_difference_forward,
                                                 .backward = add_difference_backward};
 
-static const struct node_kind add_node = {.forward = add_forward,
+static const struct node_kind add_node = {.unread =
+                                              UNREAD_FROM | UNREAD_TO | UNREAD_OTHER,
+                                          .forward = add_forward,
                                           .backward = add_backward,
                                           .onnx = add_onnx,
                                           .difference = &add_rule};

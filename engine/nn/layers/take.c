@@ -176,17 +176,20 @@ static void mean_onnx(const struct translation *t)
 }
 
 static const struct node_kind first_node = {.plan_size = sizeof(struct plan),
+                                            .unread = UNREAD_FROM | UNREAD_TO,
                                             .forward = first_forward,
                                             .backward = first_backward,
                                             .onnx = first_onnx};
 
 static const struct node_kind last_node = {.plan_size = sizeof(struct plan),
+                                           .unread = UNREAD_FROM | UNREAD_TO,
                                            .reads_record = true,
                                            .forward = last_forward,
                                            .backward = last_backward,
                                            .onnx = last_onnx};
 
 static const struct node_kind mean_node = {.plan_size = sizeof(struct plan),
+                                           .unread = UNREAD_FROM | UNREAD_TO,
                                            .reads_record = true,
                                            .forward = mean_forward,
                                            .backward = mean_backward,

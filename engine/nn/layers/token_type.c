@@ -84,6 +84,7 @@ static void onnx(const struct translation *t)
 }
 
 static const struct node_kind token_type_node = {.plan_size = sizeof(struct table),
+                                                 .unread = UNREAD_FROM | UNREAD_TO,
                                                  .weights = &table_weights,
                                                  .reads_record = true,
                                                  .scratch = table_scratch,
