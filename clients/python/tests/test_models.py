@@ -325,6 +325,77 @@ class Images(unittest.TestCase):
             local.predict([[float("inf")] * 784])
 
 
+class Texts(unittest.TestCase):
+    """Models of texts as their bytes, and of columns of words, on random records."""
+
+    @classmethod
+    @kit.lacks("numpy")
+    def setUpClass(cls):
+        lines = ["".join(chr(97 + (i * 7 + k * k) % 26) for k in range(i % 9)) for i in range(60)]
+        data = "".join(f"{line},{'abc'[i % 3]}\n" for i, line in enumerate(lines))
+        label = {"name": "y", "kind": "label", "values": ["a", "b", "c"]}
+        kit.client().datasets.register(
+            "letters", data.encode(), format="csv", public=True, columns=[
+                {"name": "text", "kind": "text", "length": 8, "tokenizer": {"kind": "bytes"}}, label])
+        words = "".join(f"{i % 7},{'rgb?'[i % 4]},{2000 + i % 20}-01-0{1 + i % 9},c{i % 11},{'abc'[i % 3]}\n"
+                        for i in range(90))
+        kit.client().datasets.register(
+            "words", words.encode(), format="csv", public=True, columns=[
+                {"name": "x", "kind": "numeric", "range": [0, 9]},
+                {"name": "colour", "kind": "categorical", "values": ["r", "g"], "other": True, "missing": ["?"],
+                 "if_missing": "category"},
+                {"name": "day", "kind": "date", "format": "%Y-%m-%d", "range": ["2000-01-01", "2030-01-01"],
+                 "parts": ["month"]},
+                {"name": "code", "kind": "hashed", "buckets": 5}, label])
+        cls.rows = {"letters": [[line] for line in lines[:20]],
+                    "words": [[3, "r", "2005-02-03", "c1"], [0, "?", "2001-12-30", "c5"], [9, "b", "2011-07-07", "c7"]]}
+
+    def compare(self, id, spec):
+        import torch
+
+        model = trained(id, spec, epsilon=None, algorithm="sgd", epochs=None, steps=2)
+        module = model.torch()
+        encoded = torch.tensor(model.file().encode(self.rows[id]), dtype=torch.float32)
+        with torch.no_grad():
+            here = torch.softmax(module(encoded), 1).numpy()
+        self.assertLess(abs(here - model.predict_proba(self.rows[id])).max(), TOLERANCE)
+        return model, module
+
+    @kit.lacks("numpy", "torch")
+    def test_torch_reads_texts_as_the_service_does(self):
+        def dense(out):
+            return {"type": "dense", "out": out}
+
+        table = {"type": "embedding", "vocabulary": 110, "out": 8}
+        attention = {"type": "attention", "heads": 2, **{part: [dense(8)] for part in ("query", "key", "value")}}
+        first = [table, {"type": "position", "positions": 12, "offset": 2},
+                 {"type": "token_type", "types": 2, "separator": 104}, {"type": "layer_norm"},
+                 {"type": "residual", "body": [attention, dense(8)]}]
+        for layers in ([*first, {"type": "take", "position": "first"}], [*first, {"type": "take", "position": "mean"}],
+                       [table, {"type": "lstm", "hidden": 5}, {"type": "lstm", "hidden": 6},
+                        {"type": "take", "position": "last"}],
+                       [table, {"type": "token_type", "types": 1, "separator": 0}, {"type": "flatten"}]):
+            layers[0] = {**layers[0], "vocabulary": 256}
+            with self.subTest(layers):
+                model, module = self.compare("letters", {"layers": [*layers, dense(3)]})
+                self.assertEqual(set(module.state_dict()), set(model.state_dict()))
+
+    @kit.lacks("numpy", "torch")
+    def test_torch_runs_encoders_of_each_family(self):
+        sizes = {"blocks": 2, "width": 8, "heads": 2, "intermediate": 12, "vocabulary": 256, "positions": 14}
+        for spec in ("char_lstm", {"preset": "bert", "separator": 104, **sizes}, {"preset": "roberta", **sizes},
+                     {"preset": "distilbert", **sizes}, {"preset": "bert", "take": "mean", **sizes}):
+            with self.subTest(spec):
+                self.compare("letters", spec)
+
+    @kit.lacks("numpy", "torch")
+    def test_torch_embeds_columns(self):
+        for spec in ({"preset": "mlp", "hidden": [4], "embed": 3},
+                     {"layers": [{"type": "embed_columns", "columns": ["code"], "out": 2}, {"type": "dense", "out": 3}]}):
+            with self.subTest(spec):
+                self.compare("words", spec)
+
+
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,8 +1,8 @@
 """Converts records in the dataset's own units to the numbers that a model takes.
 
 The model's metadata declares this encoding (`inputs`): numbers are clipped to their range and mapped to
-[-1, 1], each word of a categorical column and each bucket of a hashed one is one feature, arrays are divided
-by their scale. Every feature is a function of one cell and of the declaration.
+[-1, 1], each word of a categorical column and each bucket of a hashed one is one feature, texts are the ids of their
+tokens, arrays are divided by their scale. Every feature is a function of one cell and of the declaration.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ._errors import Unsupported
 from ._rows import columns_of, parts_of, read_columns
 from ._tables import table_of
 
@@ -202,6 +203,35 @@ def _hashed(column: dict[str, Any], values: list[Any]) -> Floats:
     return _words(column, values, column["buckets"], bucket)
 
 
+def _ids(column: dict[str, Any], values: list[Any]) -> Floats:
+    """The bytes of each text, with -1 behind its end. Other tokenizers need files that a model's file lacks."""
+    if column["tokenizer"]["kind"] != "bytes":
+        raise Unsupported("use the model's predict(): its texts need the files of their tokenizer, which the "
+                          "service has; torch() takes ids of tokens")
+    ids = np.full((len(values), column["length"]), -1.0)
+    for row, value in enumerate(values):
+        own = ("" if value is None else str(value)).strip(" \t").encode()[: column["length"]]
+        ids[row, : len(own)] = list(own)
+    return ids
+
+
+def _size(column: dict[str, Any]) -> int:
+    """How many features a column has."""
+    own: int = {"categorical": len(column.get("values", [])), "hashed": column.get("buckets", 0),
+           "text": column.get("length", 0)}.get(column["kind"], 1)
+    parts = sum(_PARTS[name][0] for name in column.get("parts", []))
+    return own + parts + bool(column.get("other")) + (column.get("if_missing") in ("category", "indicator"))
+
+
+def places_of(columns: Sequence[Any]) -> list[tuple[str, int, int]]:
+    """The name of each column that a model reads, its first feature, and how many it has."""
+    places, first = [], 0
+    for column in read_columns(columns):
+        places.append((column["name"], first, _size(column)))
+        first += places[-1][2]
+    return places
+
+
 # The encodings by kind of column. Other kinds make no features.
 _encoders: dict[str, Callable[[dict[str, Any], list[Any]], Floats]] = {
     "numeric": _numeric,
@@ -209,6 +239,7 @@ _encoders: dict[str, Callable[[dict[str, Any], list[Any]], Floats]] = {
     "boolean": _boolean,
     "date": _date,
     "hashed": _hashed,
+    "text": _ids,
 }
 
 

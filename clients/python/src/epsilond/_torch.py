@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._errors import Unsupported
+from ._records import places_of
 
 try:
     import torch
@@ -31,7 +32,9 @@ class Network(nn.Sequential):
         self.shape = shape
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y: torch.Tensor = super().forward(x.reshape(len(x), *self.shape))
+        ids, y = x, x.reshape(len(x), *self.shape)
+        for layer in self:
+            y = layer(y, ids) if getattr(layer, "reads_ids", False) else layer(y)
         return y
 
 
@@ -49,10 +52,12 @@ class Residual(nn.Module):
 
     def __init__(self, body: list[nn.Module], shortcut: list[nn.Module]) -> None:
         super().__init__()
-        self.body, self.shortcut = nn.Sequential(*body), nn.Sequential(*shortcut)
+        self.body, self.shortcut = Layers(*body), Layers(*shortcut)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y: torch.Tensor = self.body(x) + self.shortcut(x)
+    reads_ids = True
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor | None = None) -> torch.Tensor:
+        y: torch.Tensor = self.body(x, ids) + self.shortcut(x, ids)
         return y
 
 
@@ -100,6 +105,140 @@ class LayerNorm(nn.LayerNorm):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return super().forward(x.movedim(1, -1)).movedim(-1, 1)
+
+
+class EmbedColumns(nn.Module):
+    """Replaces the features of each column of words by a row of a table. columns: the first feature of
+    each, and their number, in the order of features."""
+
+    def __init__(self, columns: list[tuple[int, int]], width: int) -> None:
+        super().__init__()
+        self.columns = columns
+        self.weight = nn.Parameter(torch.zeros(sum(words for _, words in columns), width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        parts, at, row = [], 0, 0
+        for first, words in self.columns:
+            own = x[:, first : first + words]
+            parts += [x[:, at:first], own @ self.weight[row : row + words]]
+            at, row = first + words, row + words
+        return torch.cat([*parts, x[:, at:]], 1)
+
+
+class Tokens(nn.Module):
+    """A layer of texts. A value has the positions last, (batch, width, positions, 1), as the image that
+    other layers read; the ids of the record say which positions have a token."""
+
+    reads_ids = True
+
+    def run(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        """x and the result are (batch, positions, width)."""
+        raise NotImplementedError
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        y = self.run(x.reshape(len(x), -1, ids.shape[1]).transpose(1, 2), ids)
+        return y if y.dim() == 2 else y.transpose(1, 2).unsqueeze(3)
+
+
+def _own(ids: torch.Tensor) -> torch.Tensor:
+    """True for the tokens of each record: all ids before the first that is negative."""
+    return (ids >= 0).to(torch.int64).cumprod(1).bool()
+
+
+class Embedding(Tokens):
+    """Looks up the ids in a table; zeros behind the end, and for an id that is not in the table."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(rows, width))
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        known = _own(ids) & (ids < len(self.weight))
+        y = self.weight[(ids * known).to(torch.int64)] * known.unsqueeze(2)
+        return y.transpose(1, 2).unsqueeze(3)
+
+
+class Position(Tokens):
+    """Adds a row of a table to each position."""
+
+    def __init__(self, rows: int, width: int, offset: int) -> None:
+        super().__init__()
+        self.offset = offset
+        self.weight = nn.Parameter(torch.zeros(rows, width))
+
+    def run(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        return x + self.weight[self.offset : self.offset + x.shape[1]]
+
+
+class TokenType(Tokens):
+    """Adds one of at most two rows to each position: the last one behind the first separator."""
+
+    def __init__(self, rows: int, width: int, separator: int) -> None:
+        super().__init__()
+        self.separator = separator
+        self.weight = nn.Parameter(torch.zeros(rows, width))
+
+    def run(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        found = (_own(ids) & (ids == self.separator)).to(torch.int64)
+        behind = (found.cumsum(1) - found) > 0
+        return x + self.weight[behind.to(torch.int64) * (len(self.weight) - 1)]
+
+
+class LSTM(nn.LSTM):
+    """PyTorch's LSTM of one layer; zeros behind the end of a record."""
+
+    reads_ids = True
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        y, _ = super().forward(x.reshape(len(x), -1, ids.shape[1]).permute(2, 0, 1))
+        return (y * _own(ids).T.unsqueeze(2)).permute(1, 2, 0).unsqueeze(3)
+
+
+class Attention(Tokens):
+    """Each head mixes the values of a record's own tokens; its three branches are lists of layers."""
+
+    def __init__(self, heads: int, query: list[nn.Module], key: list[nn.Module], value: list[nn.Module]) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value = Layers(*query), Layers(*key), Layers(*value)
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        q, k, v = (self._split(branch(x, ids)) for branch in (self.query, self.key, self.value))
+        own = _own(ids)[:, None, None, :]
+        scores = (q @ k.transpose(2, 3)) / math.sqrt(q.shape[3])
+        shares = torch.softmax(scores.masked_fill(~own, -torch.inf), 3).nan_to_num(0.0)
+        y = (shares @ v).transpose(2, 3).flatten(1, 2)
+        return y.unsqueeze(3)
+
+    def _split(self, x: torch.Tensor) -> torch.Tensor:
+        """(batch, heads, positions, width of a head)"""
+        return x.reshape(len(x), self.heads, -1, x.shape[2]).transpose(2, 3)
+
+
+class Take(Tokens):
+    """Makes a vector of the positions: the first one, the last token, or the mean of the tokens."""
+
+    def __init__(self, position: str) -> None:
+        super().__init__()
+        self.position = position
+
+    def run(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        own, count = _own(ids), _own(ids).sum(1, keepdim=True)
+        if self.position == "first":
+            return x[:, 0]
+        if self.position == "mean":
+            return (x * own.unsqueeze(2)).sum(1) / count.clamp(min=1)
+        last = own & (torch.arange(x.shape[1], device=x.device) == count - 1)
+        return (x * last.unsqueeze(2)).sum(1)
+
+
+class Layers(nn.Sequential):
+    """Layers in order, which may read the ids of the records."""
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor | None = None) -> torch.Tensor:
+        for layer in self:
+            x = layer(x, ids) if getattr(layer, "reads_ids", False) else layer(x)
+        return x
 
 
 class Scatter(nn.Module):
@@ -171,8 +310,11 @@ class GlobalAveragePool(nn.Module):
 class _Builder:
     """Creates the layers and records which tensor of the file belongs to each parameter."""
 
-    def __init__(self, tensors: dict[str, torch.Tensor], is_resnet: bool) -> None:
-        self._tensors, self._is_resnet = tensors, is_resnet
+    def __init__(self, tensors: dict[str, torch.Tensor], arch: dict[str, Any], inputs: dict[str, Any]) -> None:
+        preset = str(arch.get("preset", ""))
+        self._tensors, self._is_resnet = tensors, preset.startswith("resnet")
+        self._public = _encoder_names(preset, arch["layers"]) if preset in ENCODERS else {}
+        self._columns: list[Any] = inputs.get("columns") or []
         self._stage, self._block = 1, -1
         self.loaded: dict[str, torch.Tensor] = {}
 
@@ -186,9 +328,20 @@ class _Builder:
         return module
 
     def _layer(self, spec: Layer, path: str, name: str) -> nn.Module:
-        kind = spec["type"]
+        kind, name = spec["type"], self._public.get(path, name)
         if kind == "residual":
             return self._residual(spec, path, name)
+        if kind == "attention":
+            return Attention(spec["heads"], *(self.layers(spec[branch], f"{path}.{branch}.", f"{name}.{branch}.")
+                                              for branch in ("query", "key", "value")))
+        if kind == "embed_columns":
+            places = [place for place in places_of(self._columns) if place[0] in spec["columns"]]
+            return self._take(EmbedColumns([place[1:] for place in places], spec["out"]), path, name)
+        if kind == "lstm":
+            into = self._tensors[f"{name}.weight_ih_l0"].shape[1]
+            return self._take(LSTM(into, spec["hidden"]), path, name)
+        if kind in TABLES:
+            return self._take(TABLES[kind](spec, self._tensors[f"{name}.weight"].shape), path, name)
         if kind == "standardise":
             return self._take(Standardise(len(self._tensors[f"{name}.weight"])), path, name)
         if kind in ("dense", "conv2d", "group_norm", "layer_norm"):
@@ -208,6 +361,63 @@ class _Builder:
         body = [self._layer(layer, f"{path}.body.{place}", block + BODY_OF_RESNET.get(place, "."))
                 for place, layer in enumerate(spec["body"])]
         return Residual(body, self.layers(spec["shortcut"], f"{path}.shortcut.", block + "downsample."))
+
+
+TABLES: dict[str, Any] = {
+    "embedding": lambda spec, shape: Embedding(shape[0], shape[1]),
+    "position": lambda spec, shape: Position(shape[0], shape[1], spec["offset"]),
+    "token_type": lambda spec, shape: TokenType(shape[0], shape[1], spec["separator"]),
+}
+
+
+class Encoder(NamedTuple):
+    """How a public encoder of texts names its layers."""
+
+    embeddings: str
+    block: str
+    query: str
+    key: str
+    value: str
+    out: str
+    first_norm: str
+    inner: str
+    outer: str
+    last_norm: str
+    pooler: str
+    classifier: str
+
+
+_BERT = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+         "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
+ENCODERS = {
+    "bert": Encoder("bert.embeddings", "bert.encoder.layer", *_BERT, "bert.pooler.dense", "classifier"),
+    "roberta": Encoder("roberta.embeddings", "roberta.encoder.layer", *_BERT, "classifier.dense", "classifier.out_proj"),
+    "distilbert": Encoder(
+        "distilbert.embeddings", "distilbert.transformer.layer", "attention.q_lin", "attention.k_lin",
+        "attention.v_lin", "attention.out_lin", "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm",
+        "pre_classifier", "classifier"),
+}
+
+
+def _encoder_names(preset: str, layers: list[Layer]) -> dict[str, str]:
+    """The public name of each layer with weights, by its path in the module."""
+    known, names, block, norm = ENCODERS[preset], {}, -1, f"{ENCODERS[preset].embeddings}.LayerNorm"
+    heads = [str(place) for place, layer in enumerate(layers) if layer["type"] == "dense"]
+    for place, layer in enumerate(layers):
+        if layer["type"] in TABLES:
+            word = "word" if layer["type"] == "embedding" else layer["type"]
+            names[str(place)] = f"{known.embeddings}.{word}_embeddings"
+        elif layer["type"] == "layer_norm":
+            names[str(place)] = norm
+        elif layer["type"] == "residual":
+            attends = layer["body"][0]["type"] == "attention"
+            block += attends
+            parts = {"0.query.0": known.query, "0.key.0": known.key, "0.value.0": known.value, "1": known.out} \
+                if attends else {"0": known.inner, "2": known.outer}
+            norm = f"{known.block}.{block}.{known.first_norm if attends else known.last_norm}"
+            names.update({f"{place}.body.{path}": f"{known.block}.{block}.{part}" for path, part in parts.items()})
+    names.update(zip(reversed(heads), (known.classifier, known.pooler)))
+    return names
 
 
 TOP_OF_RESNET = {"0": "conv1", "1": "bn1"}
@@ -244,6 +454,8 @@ def _weightless(spec: Layer) -> nn.Module:
         return Replicate(spec["channels"])
     if kind == "crop":
         return Crop(spec["size"])
+    if kind == "take":
+        return Take(spec["position"])
     if kind == "scatter":
         return Scatter(spec["centre"])
     plain: dict[str, type[nn.Module]] = {
@@ -261,7 +473,7 @@ def module(file: ModelFile) -> nn.Module:
     image = arch.get("input", {}).get("shape", [-1])
     # The file has height, width, channels; PyTorch has the channels first.
     shape = (image[2], image[0], image[1]) if len(image) == 3 else (-1,)
-    builder = _Builder(state_dict(file), str(arch.get("preset", "")).startswith("resnet"))
+    builder = _Builder(state_dict(file), arch, file.inputs)
     network = Network(builder.layers(arch["layers"], "", ""), shape)
     network.load_state_dict(builder.loaded)
     return network.eval()
