@@ -40,3 +40,25 @@ def schema(shared):
 
 def files(shared, test):
     return {"data": "".join(",".join(row) + "\n" for row in part(shared, test)).encode()}
+
+
+def inputs(shared):
+    """The rows of the test part as predict takes them, and whether each income is high."""
+    test = part(shared, True)
+    cells = [[float(cell) if name in RANGES else cell for name, cell in zip(NAMES, row[:-1])] for row in test]
+    return cells, [row[-1] == INCOME for row in test]
+
+
+def auroc(scores, labels):
+    """The share of pairs of a high and a low income in which the high one has the larger score; half for ties."""
+    order, place = sorted(zip(scores, labels)), 0
+    wins = lower = 0
+    while place < len(order):
+        end = place
+        while end < len(order) and order[end][0] == order[place][0]:
+            end += 1
+        high = sum(label for _, label in order[place:end])
+        wins += high * (lower + (end - place - high) / 2)
+        lower += end - place - high
+        place = end
+    return wins / (lower * (len(order) - lower))
