@@ -19,11 +19,13 @@ import dicesgd
 import diff2
 import epsilon
 import optimizers
+import surnames
 import value_clip
 from trials import Missing, Trials
 
 SECTIONS = {"epsilon": epsilon, "value_clip": value_clip, "dicesgd": dicesgd, "diff2": diff2,
-            "adp": adp, "dcsgd": dcsgd, "averaging": averaging, "optimizers": optimizers}  # the cheap ones first
+            "adp": adp, "dcsgd": dcsgd, "averaging": averaging, "optimizers": optimizers,
+            "surnames": surnames}  # the cheap ones first
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
 HEAD = """# The papers' experiments, repeated
