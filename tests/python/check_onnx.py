@@ -431,7 +431,7 @@ def boosted_histograms_are_in_the_graph(daemon):
     schema, files, rows = table({"values": ["no", "yes"]}, ["yes", "no"])  # other records
     daemon.register("boosted", schema, files, {"epsilon": 8, "delta": 1e-5})
     job, _ = daemon.run_job({"dataset": "boosted", "model": {"preset": "histograms", "pairs": [[0, 2]]},
-                             "algorithm": {"name": "boosted_histograms"}, "privacy": {"epsilon": 8}})
+                             "algorithm": {"name": "boosted_histograms"}, "privacy": {"epsilon": 4}})
     return agrees(daemon, job, rows, "boosted histograms")
 
 
