@@ -70,6 +70,8 @@ void workspace_measure(struct workspace *workspace, const double *input_squares)
         take_root(sum.squares, unit, refused);
         take_root(sum.spreads, unit, refused);
         for (size_t l = 0; l < layers; l++) {
+            if (workspace->network->layers[l].frozen)
+                continue; /* they are zeros */
             take_root(squares_of(workspace, l).squares, unit, refused);
             take_root(squares_of(workspace, l).spreads, unit, refused);
         }
