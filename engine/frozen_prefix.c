@@ -38,7 +38,7 @@ static void feed_layer(struct sha256 *hash, const struct layer_spec *layer)
 }
 
 /* Models without such columns have the digest that they had before there were some. */
-static void feed_columns(struct sha256 *hash, const struct embedded_columns *columns)
+static void feed_columns(struct sha256 *hash, const struct named_columns *columns)
 {
     for (size_t i = 0; i < columns->count; i++) {
         feed_number(hash, columns->list[i].first);

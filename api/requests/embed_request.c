@@ -13,17 +13,17 @@
 
 enum { PLACE_SIZE = 64 };
 
-void embed_request_read(struct embedded_columns *columns, struct json_node names)
+void embed_request_read(struct named_columns *columns, struct json_node names)
 {
     if (!json_present(names))
         return;
     size_t count = json_read_array(names, 1, LIMIT_COLUMNS);
     for (size_t i = 0; i < count; i++)
-        embedded_columns_add(columns, json_read_text(json_element(&names, i)));
+        named_columns_add(columns, json_read_text(json_element(&names, i)));
 }
 
 void embed_request_write(struct json_writer *writer, const char *name,
-                         const struct embedded_columns *columns)
+                         const struct named_columns *columns)
 {
     if (columns->count == 0)
         return;
@@ -71,7 +71,7 @@ static enum status refuse_name(const char *place, size_t index, const char *faul
 }
 
 /* Gives the columns that the index names their features. */
-static enum status fit_indexed(struct embedded_columns *columns,
+static enum status fit_indexed(struct named_columns *columns,
                                const struct string_index *names,
                                const struct schema *schema, const char *place,
                                struct error *error)
@@ -98,7 +98,7 @@ static enum status fit_indexed(struct embedded_columns *columns,
     return ST_OK;
 }
 
-static enum status check_once(const struct embedded_columns *columns,
+static enum status check_once(const struct named_columns *columns,
                               const struct string_index *names, const char *place,
                               struct error *error)
 {
@@ -111,9 +111,8 @@ static enum status check_once(const struct embedded_columns *columns,
     return ST_OK;
 }
 
-static enum status fit_names(struct embedded_columns *columns,
-                             const struct schema *schema, const char *place,
-                             struct error *error)
+static enum status fit_names(struct named_columns *columns, const struct schema *schema,
+                             const char *place, struct error *error)
 {
     char **texts = calloc(columns->count, sizeof *texts);
     CHECK(texts != NULL);
@@ -131,11 +130,11 @@ static enum status fit_names(struct embedded_columns *columns,
     return status;
 }
 
-static void take_all(struct embedded_columns *columns, const struct schema *schema)
+static void take_all(struct named_columns *columns, const struct schema *schema)
 {
     for (size_t i = 0; i < schema->column_count; i++)
         if (has_words(&schema->columns[i]))
-            embedded_columns_add(columns, schema->columns[i].name);
+            named_columns_add(columns, schema->columns[i].name);
 }
 
 enum status embed_request_fit(struct model_spec *model, const struct schema *schema,

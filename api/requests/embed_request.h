@@ -14,10 +14,10 @@ struct json_node;
 struct json_writer;
 
 /* Reads the list of names into a zeroed list; a node that is not present names none. */
-void embed_request_read(struct embedded_columns *columns, struct json_node names);
+void embed_request_read(struct named_columns *columns, struct json_node names);
 
 void embed_request_write(struct json_writer *writer, const char *name,
-                         const struct embedded_columns *columns);
+                         const struct named_columns *columns);
 
 /* Finds the features of the columns of a model whose layers are filled in; a list that
  * names none becomes all columns of words. A model without the layer is not changed.

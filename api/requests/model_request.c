@@ -229,7 +229,7 @@ void model_request_read(struct model_spec *model, bool *has_loss,
     else if (preset_is_text_encoder(model->preset))
         text_encoder_request_read(model, node);
     else if (model->preset == PRESET_HISTOGRAMS)
-        columns_request_read(&model->columns, node);
+        columns_request_read(model, node);
     else
         model->bias = true;
 }
@@ -360,7 +360,7 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
         return status;
     take_input(model, schema);
     if (model->preset == PRESET_HISTOGRAMS)
-        status = columns_request_fit(&model->columns, schema, error);
+        status = columns_request_fit(model, schema, error);
     if (status != ST_OK)
         return status;
     if (model->preset != PRESET_NONE)
@@ -407,7 +407,7 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
         if (preset_is_text_encoder(read.preset))
             text_encoder_request_read(&read, &root);
         if (read.preset == PRESET_HISTOGRAMS)
-            columns_request_read(&read.columns, &root);
+            columns_request_read(&read, &root);
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);

@@ -9,7 +9,8 @@
 void model_spec_fini(struct model_spec *model)
 {
     free(model->layers);
-    embedded_columns_fini(&model->embedded);
+    named_columns_fini(&model->embedded);
+    named_columns_fini(&model->paired);
     model_start_fini(&model->start);
     memset(model, 0, sizeof *model);
 }
@@ -27,7 +28,8 @@ void model_spec_copy(struct model_spec *to, const struct model_spec *from)
     *to = *from;
     to->layers = NULL;
     model_start_copy(&to->start, &from->start);
-    embedded_columns_copy(&to->embedded, &from->embedded);
+    named_columns_copy(&to->embedded, &from->embedded);
+    named_columns_copy(&to->paired, &from->paired);
     model_spec_set_layers(to, from->layer_count);
     if (from->layer_count > 0)
         memcpy(to->layers, from->layers, from->layer_count * sizeof *to->layers);

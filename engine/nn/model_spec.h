@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "engine/nn/embedded_columns.h"
+#include "engine/nn/named_columns.h"
 #include "engine/nn/trainable.h"
 
 struct layer_kind; /* layer.h: a row of the table of layers */
@@ -131,10 +131,15 @@ struct model_spec {
     struct text_encoder text_encoder;    /* bert's, roberta's and distilbert's */
     struct model_input input;
     uint32_t embed; /* mlp's: numbers a column of words becomes; 0: its features stay */
-    struct embedded_columns embedded; /* of its layer embed_columns, if it has one */
-    struct model_columns columns;     /* of layers/histograms.h */
-    size_t layer_count;               /* at any depth */
-    struct layer_spec *layers;        /* (layer_count) */
+    struct named_columns
+        embedded; /* of its layer embed_columns, if it has one; which share
+                                      no feature. None: all columns of words */
+    struct named_columns
+        paired; /* two a pair of columns, "" if its number is known; none
+                                    once all numbers are */
+    struct model_columns columns; /* of layers/histograms.h */
+    size_t layer_count;           /* at any depth */
+    struct layer_spec *layers;    /* (layer_count) */
     enum loss loss;
     double huber_delta; /* huber's: > 0, the distance from which on the loss is
                            linear */

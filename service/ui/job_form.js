@@ -16,7 +16,7 @@ const start = ['weights', 'trainable', 'fresh', 'init_seed'];
 export function emptyForm() {
   return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '', standardise: false,
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
-    preset: 'linear', written: '', hidden: '', activation: '', bias: '', embed: '', groups: '', sizes: {}, loss: '', huber: '', init_seed: '',
+    preset: 'linear', written: '', hidden: '', activation: '', bias: '', embed: '', pairs: '', groups: '', sizes: {}, loss: '', huber: '', init_seed: '',
     weights: '', trainable: '', trained: '', fresh: '', anew: '', features: '',
     batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '', floor: '',
@@ -46,7 +46,7 @@ function modelForm(spec) {
   const [fresh, anew] = chosen(spec.fresh, '');
   const known = spec.preset && !spec.input;
   return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
-    activation: text(spec.activation), bias: text(spec.bias), embed: text(spec.embed), groups: text(spec.groups), sizes: sizesForm(spec),
+    activation: text(spec.activation), bias: text(spec.bias), embed: text(spec.embed), pairs: (spec.pairs ?? []).map((pair) => pair.join(' + ')).join('; '), groups: text(spec.groups), sizes: sizesForm(spec),
     loss: spec.loss?.huber ? 'huber' : text(spec.loss), huber: text(spec.loss?.huber?.delta),
     init_seed: spec.init_seed ? text(spec.init_seed) : '', weights: text(spec.weights), trainable, trained, fresh, anew};
 }
@@ -89,6 +89,11 @@ function written(form) {
   }
 }
 
+// Returns the names of a pair of columns, or their numbers: 'age + hours'.
+function pairOf(words) {
+  return words.split('+').map((side) => (/^\d+$/.test(side.trim()) ? Number(side) : side.trim()));
+}
+
 function modelOf(form) {
   const begun = given({weights: form.weights, init_seed: read(form.init_seed),
     trainable: ['', 'all', 'head', 'bias'].includes(form.trainable) ? form.trainable : {[form.trainable]: form.trainable === 'last' ? read(form.trained) ?? null : listOf(form.trained)},
@@ -97,8 +102,9 @@ function modelOf(form) {
   const loss = form.loss === 'huber' ? {huber: {delta: read(form.huber) ?? null}} : form.loss;
   const layered = form.preset === 'mlp' && {hidden: form.hidden.trim() ? listOf(form.hidden.replaceAll('-', ' ')).map(read) : '', activation: form.activation,
     bias: form.bias === '' ? '' : form.bias === 'true', embed: read(form.embed)};
+  const paired = form.preset === 'histograms' && {pairs: form.pairs.trim() ? form.pairs.split(';').filter((pair) => pair.trim()).map(pairOf) : ''};
   const grouped = form.preset.startsWith('resnet') && {groups: read(form.groups)};
-  return {preset: form.preset, ...given({...layered, ...grouped, ...sizesOf(form), loss}), ...begun};
+  return {preset: form.preset, ...given({...layered, ...paired, ...grouped, ...sizesOf(form), loss}), ...begun};
 }
 
 // Returns the optimizer, or undefined if every field of it has its default.

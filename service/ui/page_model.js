@@ -9,6 +9,7 @@ import {deadEnd, loading, trouble} from './notice.js';
 import {predictFileCard} from './predict_file_card.js';
 import {headline, qualityCard} from './quality_card.js';
 import {qualityCurves} from './quality_curves.js';
+import {shapesCard} from './shapes_card.js';
 import {watch} from './watch.js';
 import {may} from './who.js';
 
@@ -45,6 +46,7 @@ export function open(view) {
     signal: view.signal,
   });
   const curves = qualityCurves(() => draw());
+  const shapes = shapesCard(() => draw(), view.signal);
   const predictions = predictFileCard(() => draw(), view.signal);
   const choose = (id) => async () => {
     chosen = id;
@@ -79,7 +81,7 @@ export function open(view) {
     view.draw(html`<p class="crumb"><a href="/ui/models">Models</a> / <span class="id">${model.id}</span></p>
       <div class="head"><div><h1>${name}</h1><p class="quiet">${model.algorithm} on <a href="/ui/datasets/${model.dataset}">${model.dataset}</a>,
       ${guarantee ? `${epsilon(guarantee.epsilon)}, δ ${delta(guarantee.delta)}` : 'public data'}, by job <a href="/ui/jobs/${model.job}">${shortId(model.job)}</a></p></div></div>
-      ${trouble(problem)}<div class="main-aside"><div>${result()}</div><div>${dataset && may('jobs:submit') && may('models:read') ? form(model, dataset) : nothing}${past()}
+      ${trouble(problem)}<div class="main-aside"><div>${result()}${shapes({model, job, dataset, classes: classWords(dataset)})}</div><div>${dataset && may('jobs:submit') && may('models:read') ? form(model, dataset) : nothing}${past()}
       ${dataset && may('models:read') ? predictions(model, dataset) : nothing}</div></div>`);
   };
 

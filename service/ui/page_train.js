@@ -15,7 +15,8 @@ import './chart.js';
 
 const CLASSES_SHOWN = 12; // names in the hint of their weights
 const DEBOUNCE_MS = 250;
-const presets = ['linear', 'mlp', 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn', 'scatter', ...encoders, 'char_lstm'];
+const BOOSTED = {preset: 'histograms', algorithm: 'boosted_histograms'}; // neither goes without the other
+const presets = ['linear', 'mlp', BOOSTED.preset, 'cnn_mnist', 'cnn_cifar', 'resnet18_gn', 'resnet34_gn', 'scatter', ...encoders, 'char_lstm'];
 const losses = ['softmax_cross_entropy', 'logistic', 'squared', 'huber'];
 const activations = ['relu', 'tanh', 'sigmoid', 'softplus', 'gelu', 'gelu_tanh'];
 const averages = [['none', 'the last step (default)'], ['tail', 'mean of the last steps'], ['ema', 'exponential mean of all steps']];
@@ -127,6 +128,7 @@ class Page {
     this.quantiles = [];
     if (this.dataset?.privacy === 'public') Object.assign(this.form, {algorithm: 'sgd', standardise: false});
     else if (this.form.algorithm === 'sgd') this.form.algorithm = 'dpsgd';
+    if (!this.hasTable() || this.form.algorithm !== BOOSTED.algorithm) this.leaveHistograms();
     this.draw();
     if (!this.dataset) return;
     if (this.dataset.privacy !== 'public') this.budget = await get(`${path}/budget`, this.view.signal);
@@ -138,6 +140,8 @@ class Page {
 
   set(name, value) {
     this.form[name] = value;
+    if (BOOSTED[name] === value) Object.assign(this.form, BOOSTED, {parameters: {}});
+    else if (name in BOOSTED) this.leaveHistograms();
     if (encoders.includes(value)) this.form.sizes.vocabulary ||= String(this.tokens ?? '');
     if (value === WRITTEN) this.form.written ||= JSON.stringify({layers: [{type: 'dense', out: this.dataset?.classes > 2 ? this.dataset.classes : 1}]});
     this.ask();
@@ -305,10 +309,23 @@ class Page {
         control: area({id: '/model', value: form.written, within: true, errors, changed: (value) => this.set('written', value)})});
     if (form.preset.startsWith('resnet')) return this.text('/model/groups', 'groups', 'Groups', 'Of each group norm; a divisor of 64.', '32');
     if (encoders.includes(form.preset)) return encoderFields(form, this.sizeFields());
+    if (form.preset === BOOSTED.preset) return this.text('/model/pairs', 'pairs', 'Pairs of columns', 'That have a function together, for example: longitude + latitude; age + hours.', 'none', {kind: 'text', within: true});
     if (form.preset !== 'mlp') return nothing;
     return html`${this.text('/model/hidden', 'hidden', 'Hidden layers', 'Units of each, with commas between.', '128', {within: true})}
       ${this.select('/model/activation', 'activation', 'Activation', [['', 'relu (default)'], ...activations.slice(1).map((name) => [name, name])])}
       ${this.hasWords() ? this.text('/model/embed', 'embed', 'Embed words to', 'Trained numbers of each column of words; left empty, each word is a feature.', 'not embedded') : nothing}`;
+  }
+
+  // Returns whether the dataset has columns of numbers or words.
+  hasTable() {
+    return this.dataset?.columns?.every(({kind}) => kind !== 'text') ?? false;
+  }
+
+  // Takes the usual model and algorithm in place of a boosted one, if one half of it was changed.
+  leaveHistograms() {
+    const {form} = this;
+    if (form.preset === BOOSTED.preset) form.preset = 'linear';
+    if (form.algorithm === BOOSTED.algorithm) Object.assign(form, {algorithm: this.dataset?.privacy === 'public' ? 'sgd' : 'dpsgd', parameters: {}});
   }
 
   hasWords() {
@@ -372,7 +389,7 @@ class Page {
     const persons = this.dataset?.unit === 'person';
     const rate = form.final_rate === '' ? '/optimizer/learning_rate' : '/optimizer/learning_rate/initial';
     return html`<section class="card"><h2>Model and training</h2><div class="fields">
-      ${this.select('/model/preset', 'preset', 'Model', [...presets.map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
+      ${this.select('/model/preset', 'preset', 'Model', [...presets.filter((name) => name !== BOOSTED.preset || this.hasTable()).map((name) => [name, name]), [WRITTEN, 'layers, as JSON']],
         estimate?.parameters == null ? '' : `${count(estimate.parameters)} parameters, ${bytes(estimate.memory)} of memory`)}
       ${this.text('/batch_size', 'batch_size', 'Batch size', `Expected: each ${persons ? 'person' : 'record'} is drawn by chance.`, estimate?.batch_size == null ? '' : count(estimate.batch_size))}${this.presetFields()}
       ${persons ? this.text('/rows_per_person', 'rows_per_person', 'Rows per person', 'The largest number in a step: 1, 2, 4, 8 or 16. It does not change the price.', '4') : nothing}${form.ranks === '' ? nothing : this.text('/ranks', 'ranks', 'Ranks', 'Processes that take the steps together.', '1')}${this.viewFields()}
@@ -403,7 +420,7 @@ class Page {
 
   algorithmCard() {
     const {form, algorithm} = this;
-    const fit = this.algorithms.filter((one) => one.private || this.dataset?.privacy === 'public');
+    const fit = this.algorithms.filter((one) => (one.name !== BOOSTED.algorithm || this.hasTable()) && (one.private || this.dataset?.privacy === 'public'));
     return html`<section class="card"><h2>Algorithm</h2>${field({id: '/algorithm/name', label: 'Algorithm', hint: algorithm.when_to_use, errors: this.errors,
       control: choice({id: '/algorithm/name', value: form.algorithm, options: fit.map((one) => [one.name, one.title]), changed: (name) => {
         form.parameters = {};

@@ -45,7 +45,7 @@ export function area({id, value, rows = 6, changed, errors, within}) {
 // Makes a choice. Each option is [value, text].
 export function choice({id, value, options, changed}) {
   return html`<select id=${id} @change=${(event) => changed(event.target.value)}>
-    ${options.map(([one, text]) => html`<option value=${one} ?selected=${one === (value ?? '')}>${text}</option>`)}</select>`;
+    ${options.map(([one, text]) => html`<option value=${one} .selected=${one === (value ?? '')}>${text}</option>`)}</select>`;
 }
 
 // Reads a text as a number. Returns undefined if it is empty. A text that is no number is returned

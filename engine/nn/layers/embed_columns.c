@@ -1,4 +1,4 @@
-/* Embeds columns of words: each column's group of features (embedded_columns.h) becomes
+/* Embeds columns of words: each column's group of features (named_columns.h) becomes
  * `out` numbers, a row of a table, and all other features stay as they are:
  *
  *   record   x_1 [0 0 1 0] x_2 [0 1]
@@ -165,7 +165,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Fills in the groups; returns the rows of the table. */
-static size_t place_groups(const struct embedded_columns *columns, struct group *groups,
+static size_t place_groups(const struct named_columns *columns, struct group *groups,
                            size_t width)
 {
     size_t rows = 0, words = 0;
@@ -185,7 +185,7 @@ static size_t place_groups(const struct embedded_columns *columns, struct group 
 static enum status check(const struct builder *builder, const struct layer_spec *spec,
                          size_t rows)
 {
-    const struct embedded_columns *columns = &builder->model->embedded;
+    const struct named_columns *columns = &builder->model->embedded;
     size_t features = builder_width(builder);
     enum status status = builder_check_out(builder, spec->out);
 
@@ -207,7 +207,7 @@ static enum status check(const struct builder *builder, const struct layer_spec 
 
 static enum status build(struct builder *builder, const struct layer_spec *spec)
 {
-    const struct embedded_columns *columns = &builder->model->embedded;
+    const struct named_columns *columns = &builder->model->embedded;
     size_t features = builder_width(builder), count = columns->count;
     struct group *groups = calloc(count + 1, sizeof *groups);
     struct layer_spec sized = *spec;

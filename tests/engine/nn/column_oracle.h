@@ -8,7 +8,7 @@
 #include "tests/engine/nn/oracle_state.h"
 
 /* Returns the column that begins at a feature, or NULL. */
-static inline const struct embedded_column *
+static inline const struct named_column *
 oracle_column_at(const struct model_spec *model, size_t feature)
 {
     for (size_t g = 0; g < model->embedded.count; g++)
@@ -23,7 +23,7 @@ static inline void oracle_embed_columns(struct oracle *oracle,
 {
     size_t width = layer->spec->out, at = 0, row = 0, feature = 0;
     while (feature < layer->in.c) {
-        const struct embedded_column *column = oracle_column_at(oracle->model, feature);
+        const struct named_column *column = oracle_column_at(oracle->model, feature);
         if (column == NULL) {
             if (dy == NULL)
                 layer->y[at] = layer->x[feature];

@@ -62,10 +62,10 @@ static inline bool batch_digit(const char *text)
     return *text >= '0' && *text <= '9';
 }
 
-static inline void batch_columns(struct embedded_columns *columns, const char **text)
+static inline void batch_columns(struct named_columns *columns, const char **text)
 {
     while (batch_digit(*text)) {
-        struct embedded_column *column = embedded_columns_add(columns, "column");
+        struct named_column *column = named_columns_add(columns, "column");
         column->first = batch_number(text);
         column->words = batch_number(text);
     }
@@ -215,10 +215,10 @@ static inline void batch_ids(struct batch *batch)
  * record 1; record 2 keeps any numbers, of which the last above 1/2 is the word. */
 static inline void batch_words(struct batch *batch)
 {
-    const struct embedded_columns *columns = &batch->model.embedded;
+    const struct named_columns *columns = &batch->model.embedded;
     for (size_t i = 0; i < batch->count; i++)
         for (size_t g = 0; g < columns->count && i != 2; g++) {
-            const struct embedded_column *column = &columns->list[g];
+            const struct named_column *column = &columns->list[g];
             float *own = batch->x + i * batch->features + column->first;
             double share = batch_random(&batch->state);
             size_t word =

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._errors import Unsupported
-from ._records import places_of
 
 try:
     import torch
@@ -335,6 +334,8 @@ class _Builder:
             return Attention(spec["heads"], *(self.layers(spec[branch], f"{path}.{branch}.", f"{name}.{branch}.")
                                               for branch in ("query", "key", "value")))
         if kind == "embed_columns":
+            from ._records import places_of  # needs numpy, which PyTorch brings
+
             places = [place for place in places_of(self._columns) if place[0] in spec["columns"]]
             return self._take(EmbedColumns([place[1:] for place in places], spec["out"]), path, name)
         if kind == "lstm":
