@@ -1219,7 +1219,7 @@ class ModelPreset(TypedDict):
     take: NotRequired[Literal["first", "mean"]]
     separator: NotRequired[int]
     columns: NotRequired[list[int]]
-    pairs: NotRequired[list[list[int]]]
+    pairs: NotRequired[list[list[int | CellText]]]
     loss: NotRequired[Loss]
     init_seed: NotRequired[Seed]
     weights: NotRequired[Weights]
