@@ -10,7 +10,9 @@
  *   (1) A suspended connection is resumed exactly once.
  *   (2) All bodies together take less memory than SESSIONS_BODIES_MAX. A body is freed
  *       when its work is done, and the resulting reply counts in its place: while
- *       replies take more than the limit, no body grows.
+ *       replies take more than the limit, no body grows. The parsed form of a body is not
+ *       counted: only the requests that are handled now, and those whose price or look is
+ *       awaited, have one.
  *
  * Threads: any, except that the owner calls sessions_init first and sessions_fini last.
  */

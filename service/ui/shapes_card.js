@@ -43,12 +43,18 @@ function tableOf(buffer) {
 export function shapesCard(draw, signal) {
   let asked = false;
   let table = null;
+  let problem = null;
   let shown = 0;
 
   const load = async (model) => {
     asked = true;
-    const response = await fetch(`/v1/models/${encodeURIComponent(model.id)}/content`, {signal});
-    if (response.ok) table = tableOf(await response.arrayBuffer());
+    try {
+      const response = await fetch(`/v1/models/${encodeURIComponent(model.id)}/content`, {signal});
+      if (!response.ok) throw new Error(`The model's file cannot be read: the daemon answered ${response.status}.`);
+      table = tableOf(await response.arrayBuffer());
+    } catch (error) {
+      problem = error;
+    }
     draw();
   };
   const score = (row, output) => table.values[row * table.outputs + output];
@@ -71,7 +77,7 @@ export function shapesCard(draw, signal) {
     const spec = job?.model_spec;
     if (spec?.preset !== 'histograms' || !dataset?.columns) return nothing;
     if (!asked) load(model);
-    if (!table) return html`<section class="card" id="shapes"><h2>What each column adds</h2><p class="quiet">Loading …</p></section>`;
+    if (!table) return html`<section class="card" id="shapes"><h2>What each column adds</h2>${problem ? html`<p class="wrong" role="alert">${problem.message}</p>` : html`<p class="quiet">Loading …</p>`}</section>`;
     const columns = columnsOf(dataset, spec.columns);
     const first = spec.columns.slice(0, shown).reduce((sum, width) => sum + cellsOf(width), 0);
     const column = columns[shown];

@@ -154,8 +154,8 @@ static enum status check(const struct algorithm_inputs *inputs,
 {
     if (model->histograms == NULL)
         return error_set_at(error, ST_INVALID, "/model",
-                            "%s makes its model from the columns of the dataset: leave "
-                            "the model out",
+                            "%s makes its model from the columns of the dataset: give "
+                            "the preset histograms",
                             inputs->spec->algorithm->name);
     size_t least = counted(model->histograms) + model->histograms->shapes;
     if (inputs->steps < least)
@@ -410,9 +410,10 @@ const struct algorithm boosted_histograms = {
     .paper = "Nori, Caruana, Bu, Shen, Kulkarni, Accuracy, Interpretability, and "
              "Differential Privacy via Explainable Boosting, ICML 2021",
     .charge = "Gaussian: one release of all records a step, of counts or of residuals",
-    .when_to_use = "Tables of columns: a step function for each column, and for each "
-                   "declared pair, which people can read. Leave the model out, or name "
-                   "pairs of columns in it; batch_size is n.",
+    .when_to_use =
+        "Tables of columns: a step function for each column, and for each "
+        "declared pair, which people can read. The model is the preset "
+        "histograms, with pairs of columns if you name them; batch_size is n.",
     .is_private = true,
     .full_batch = true,
     .uses_histograms = true,

@@ -15,11 +15,12 @@ static uint32_t number_cell(float x)
     return cell - (x < (float)cell / half - 1.0F ? 1 : 0);
 }
 
+/* Reads all words, so that the time does not depend on the record's. */
 static uint32_t word_cell(const float *words, uint32_t count)
 {
-    uint32_t cell = 0;
-    while (cell < count && !(words[cell] > 0.5F))
-        cell++;
+    uint32_t cell = count;
+    for (uint32_t k = count; k-- > 0;)
+        cell = words[k] > 0.5F ? k : cell;
     return cell;
 }
 
