@@ -56,6 +56,8 @@ REFUSALS = {  # name: status, problem code, operations, codes of faults[, their 
         (400, "invalid_argument", "^(webhook_create|dataset_file_fetch)$", {"invalid"}),
     "a_range_beyond_the_file": (416, "range_not_satisfiable", "^model_content$", ANY),
 }
+# Members that are required only with some values of others, which the schema cannot say.
+DEPENDENT = re.compile("^/acknowledge$|/model/(heads|separator|positions)$")
 used = collections.Counter()
 
 
@@ -64,11 +66,11 @@ def refusal(operation, response):
     if "problem+json" not in response.headers.get("content-type", [""])[0]:
         return None
     problem = response.json()
-    # Which confirmations are missing depends on epsilon, which the schema cannot say.
     for name, (status, code, operations, faults, *parameters) in REFUSALS.items():
         if (status == response.status_code and code == problem["code"]
                 and re.search(operations, operation)
-                and {fault["code"] for fault in problem["errors"] if fault["pointer"] != "/acknowledge"} <= faults
+                and {fault["code"] for fault in problem["errors"]
+                     if not DEPENDENT.search(fault["pointer"] or "")} <= faults
                 and all({fault["parameter"] for fault in problem["errors"]} <= named
                         for named in parameters)):
             return name

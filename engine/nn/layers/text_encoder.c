@@ -100,13 +100,14 @@ enum status text_encoder_check(const struct model_spec *model, uint32_t tokens,
 
     if (sizes->width % sizes->heads != 0)
         return error_set_at(error, ST_INVALID, "/model/heads",
-                            "must divide the width, %u", sizes->width);
+                            "must divide the width, %u; %u does not", sizes->width,
+                            sizes->heads);
     if (text_encoder_has_types(model->preset) && sizes->vocabulary > 0 &&
         sizes->separator >= sizes->vocabulary)
         return error_set_at(error, ST_INVALID, "/model/separator",
-                            "must be below the vocabulary, %u: it is the id of the "
-                            "token between two texts",
-                            sizes->vocabulary);
+                            "must be below the vocabulary, %u; %u is not. It is the id "
+                            "of the token between two texts",
+                            sizes->vocabulary, sizes->separator);
     if (sizes->positions <= offset || sizes->positions - offset < tokens)
         return error_set_at(error, ST_INVALID, "/model/positions",
                             "must be at least %u: the %u tokens of a record%s",
