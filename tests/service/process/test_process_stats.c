@@ -22,7 +22,8 @@ static void what_is_measured_is_coarse_and_enough(void **state)
     memset(taken, 1, TAKEN);
     process_stats_measure(&figures, 7);
     uint64_t shown = held_figure_shown(&figures.resident);
-    assert_true(shown + grain > TAKEN && shown < 4 * (uint64_t)TAKEN);
+    assert_true(shown + grain > TAKEN);
+    assert_true(SANITIZED || shown < 4 * (uint64_t)TAKEN);
     assert_int_equal(shown % grain, 0);
     assert_int_equal(atomic_load(&figures.features), 7);
     assert_true(atomic_load(&figures.processor_s) < 1000);
