@@ -8,7 +8,7 @@
 #include "tests/e2e/sample_fixture.h"
 #include "tests/e2e/stage_fixture.h"
 
-enum { TOKENS = 12, WORDS = 1500, LANGUAGES = 3, HEADER = 128 };
+enum { TOKENS = 12, WORDS = 600, LANGUAGES = 3, HEADER = 128 };
 
 static uint32_t draw(uint32_t *state, uint32_t below)
 {
@@ -114,11 +114,11 @@ static void char_lstm_learns_the_language_of_a_word(void **state)
     const struct reply *job = train(
         client, "{'dataset':'words','evaluation':'words-test','algorithm':{'name':"
                 "'dcsgd_p'},'model':{'preset':'char_lstm'},'optimizer':{'name':'adam',"
-                "'learning_rate':0.01},'batch_size':250,'epochs':8,"
-                "'privacy':{'noise_multiplier':1.0}}");
+                "'learning_rate':0.03},'batch_size':60,'epochs':3,"
+                "'privacy':{'noise_multiplier':0.7}}");
     assert_true(reply_number(job, "privacy.epsilon_spent") ==
                 reply_number(job, "privacy.epsilon_planned"));
-    /* by chance a third, with a deviation of 0.012 */
+    /* by chance a third, with a deviation of 0.02 */
     assert_true(reply_number(job, "metrics.evaluation.accuracy") > 0.5);
     char path[128], ids[TOKENS * 5];
     snprintf(path, sizeof path, "/v1/models/%s/predict", reply_text(job, "model"));

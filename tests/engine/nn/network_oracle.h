@@ -237,7 +237,8 @@ static inline void oracle_draw_mask(struct oracle *oracle, struct oracle_layer *
 }
 
 /* Transforms each channel separately and writes the maps of one channel after those of
- * another. Filters are computed once for each size of image and are never freed. */
+ * another. Filters and the latest maps are kept for each size of image and are never
+ * freed. */
 static inline void oracle_scatter(struct oracle_layer *layer)
 {
     static struct scatter_oracle made[4];
@@ -251,7 +252,7 @@ static inline void oracle_scatter(struct oracle_layer *layer)
     for (size_t t = 0; t < oracle_size(layer->in); t++)
         layer->x[t] -= (double)(float)layer->spec->centre;
     for (size_t c = 0; c < layer->in.c; c++)
-        scatter_oracle_run(&made[k], layer->y + c * out, layer->x + c * pixels);
+        scatter_oracle_maps(&made[k], layer->y + c * out, layer->x + c * pixels);
 }
 
 static inline void oracle_forward_list(struct oracle *oracle, size_t first,

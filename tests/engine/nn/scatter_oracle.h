@@ -9,13 +9,21 @@
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SCATTER_ORACLE_MAPS = 81, SCATTER_ORACLE_SIDE_MAX = 40 };
+enum {
+    SCATTER_ORACLE_MAPS = 81,
+    SCATTER_ORACLE_SIDE_MAX = 40,
+    SCATTER_ORACLE_KEPT = 64
+};
 
 struct scatter_oracle { /* for one size of image; filters are periodic */
     size_t height, width;
     double complex *wavelets[2][8]; /* (height, width) */
     double *low;                    /* (height, width) */
+    double
+        *kept[SCATTER_ORACLE_KEPT]; /* the latest images, each followed by its maps */
+    size_t runs;
 };
 
 /* A Gaussian times a wave of frequency xi along theta, at a pixel: sigma wide along
@@ -84,6 +92,8 @@ static inline void scatter_oracle_fini(struct scatter_oracle *o)
 {
     for (int k = 0; k < 16; k++)
         free(o->wavelets[k / 8][k % 8]);
+    for (size_t k = 0; k < SCATTER_ORACLE_KEPT; k++)
+        free(o->kept[k]);
     free(o->low);
 }
 
@@ -155,6 +165,27 @@ static inline void scatter_oracle_run(const struct scatter_oracle *o, double *ma
     free(image);
     free(one);
     free(two);
+}
+
+/* As scatter_oracle_run, but computes the maps of each of the latest images once: a
+ * derivative by differences evaluates the same record for each coordinate, and the
+ * layers below a scattering have no parameters. */
+static inline void scatter_oracle_maps(struct scatter_oracle *o, double *maps,
+                                       const double *x)
+{
+    size_t inner_h = o->height - 8, inner_w = o->width - 8, pixels = inner_h * inner_w;
+    size_t size = SCATTER_ORACLE_MAPS * (inner_h / 4) * (inner_w / 4);
+    for (size_t k = 0; k < SCATTER_ORACLE_KEPT && o->kept[k] != NULL; k++)
+        if (memcmp(o->kept[k], x, pixels * sizeof *x) == 0) {
+            memcpy(maps, o->kept[k] + pixels, size * sizeof *maps);
+            return;
+        }
+    scatter_oracle_run(o, maps, x);
+    double **kept = &o->kept[o->runs++ % SCATTER_ORACLE_KEPT];
+    free(*kept);
+    *kept = calloc(pixels + size, sizeof **kept);
+    memcpy(*kept, x, pixels * sizeof *x);
+    memcpy(*kept + pixels, maps, size * sizeof *maps);
 }
 
 #endif

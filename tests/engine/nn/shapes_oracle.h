@@ -43,7 +43,8 @@ enum oracle_kind {
     ORACLE_EMBED_COLUMNS
 };
 
-/* The oracle uses only a layer's name and the numbers of its description. */
+/* The oracle uses only a layer's name and the numbers of its description. The names are
+ * compared once for each kind: an oracle asks for the kind in its inner loops. */
 static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
 {
     static const char *const names[] = {"dense",
@@ -74,9 +75,15 @@ static inline enum oracle_kind oracle_kind(const struct layer_spec *spec)
                                         "take_mean",
                                         "lstm",
                                         "embed_columns"};
+    enum { KINDS = sizeof names / sizeof *names };
+    static const struct layer_kind *known[KINDS];
+    for (size_t k = 0; k < KINDS; k++)
+        if (known[k] == spec->kind)
+            return (enum oracle_kind)k;
     size_t k = 0;
     while (strcmp(spec->kind->name, names[k]) != 0)
-        assert_true(++k < sizeof names / sizeof *names);
+        assert_true(++k < KINDS);
+    known[k] = spec->kind;
     return (enum oracle_kind)k;
 }
 

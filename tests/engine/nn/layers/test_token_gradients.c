@@ -68,15 +68,16 @@ static void for_each_family(void (*claim)(struct batch *batch))
         }
 }
 
-static void expect_derivatives_of_six(struct batch *batch)
-{
-    expect_derivatives(batch, 6, 31);
-}
-
+/* The oracle does not know the form of a norm, so one form of each family is enough. */
 static void backward_is_the_derivative(void **state)
 {
     (void)state;
-    for_each_family(expect_derivatives_of_six);
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct batch batch;
+        make(&batch, &families[f], 0, 1);
+        expect_derivatives(&batch, 6, 31);
+        batch_fini(&batch);
+    }
 }
 
 /* Checks the sum and the norm of the unit at some rows against a gradient. */
