@@ -42,18 +42,25 @@ tests    := $(filter-out $(alone:%=$(BUILD)/%),$(tests))
 endif
 
 # A sanitizer makes these slow: they are a tenth of its programs and half of their time. Only `make slow` runs them
-# with it (EVERY=1), unless ONLY names them.
+# with it (EVERY=1), unless ONLY names them. Each has tests of the same code that the sanitizer does run:
+#   ways_batches, ways_reach, ways_releases      every way of running a private row: ways_streams
+#   trainer_ranks     its ranks are threads of the test only; those of a rank: trainer, trainer_cells
+#   trainer_persons   the threads of a step: trainer, trainer_features; the rows of persons: readers/persons
+#   ledger_accounts   threads that ask for closed accounts: e2e/closed_accounts; that race for a budget: ledger_model
+#   store_migration   one thread and its killed children; stores that daemons share: e2e/server_store
 patient.asan := accountant/ledger/ledger_accounts accountant/ledger/ledger_kill accountant/ledger/ledger_model \
             accountant/ledger/ledger_seal accountant/pricing/odometer accountant/pricing/papers \
             accountant/pricing/pld api/openapi engine/data/readers/secret_order engine/data/shuffle \
             engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/adp_toy \
             engine/dp/algorithms/dcsgd_toy engine/dp/algorithms/dicesgd_steps engine/dp/algorithms/diff2_toy \
-            engine/dp/algorithms/value_clip_toys engine/dp/person_sums engine/nn/layers/gradients \
+            engine/dp/algorithms/value_clip_toys engine/dp/algorithms/ways_batches \
+            engine/dp/algorithms/ways_reach engine/dp/person_sums engine/nn/layers/gradients \
             engine/trainer_ranks service/commands/store_migration
-patient.tsan := engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm engine/dp/algorithms/diff2 \
-            engine/dp/algorithms/diff2_noise engine/dp/algorithms/quantile_clip engine/dp/algorithms/ways_batches \
-            engine/dp/algorithms/ways_reach \
-            engine/nn/layers/scatter engine/onnx_export
+patient.tsan := accountant/ledger/ledger_accounts engine/dp/algorithms/adp engine/dp/algorithms/adp_adagrad_norm \
+            engine/dp/algorithms/diff2 engine/dp/algorithms/diff2_noise engine/dp/algorithms/quantile_clip \
+            engine/dp/algorithms/ways_batches engine/dp/algorithms/ways_reach engine/dp/algorithms/ways_releases \
+            engine/nn/layers/scatter engine/onnx_export engine/trainer_persons engine/trainer_ranks \
+            service/commands/store_migration
 patient  := $(if $(ONLY)$(EVERY),,$(patient.$(MODE)))
 tests    := $(filter-out $(foreach test,$(patient),$(BUILD)/tests/$(dir $(test))test_$(notdir $(test))),$(tests))
 
