@@ -114,6 +114,7 @@ enum {
 #define LIMIT_TOKENIZER_SIZE       (UINT64_C(1) << 24) /* bytes, of a tokenizer's file */
 #define LIMIT_NAME_PATTERNS        64     /* patterns of trained or fresh layers */
 #define LIMIT_TRAINED_BLOCKS       1024   /* of the last blocks that are trained */
+#define LIMIT_ADAPTER_RANK         1024   /* of the matrices of an adapter */
 #define LIMIT_TENSOR_NAME          127    /* bytes of one */
 #define LIMIT_ANCESTORS            64     /* ancestors of a model's weights */
 #define LIMIT_PREDICT_FLOPS        0x1p40 /* a forward pass over all rows */

@@ -384,6 +384,8 @@ char *model_spec_render(const struct model_spec *model)
     layer_request_write(&writer, model);
     write_loss(&writer, model);
     json_write_count(&writer, "init_seed", model->init_seed);
+    if (model->start.trainable == TRAINABLE_LORA)
+        start_request_write_lora(&writer, &model->start);
     json_write_object_end(&writer);
     return json_writer_close(&writer);
 }
@@ -411,6 +413,9 @@ enum status model_spec_parse(struct model_spec *model, const char *text,
         read.bias = read.preset == PRESET_LINEAR || read.bias;
         layer_request_read(&read, json_member(&root, "layers"));
         read_common(&read, &has_loss, &root);
+        struct json_node lora = json_member(&root, "lora");
+        if (json_present(lora))
+            start_request_read_lora(&read.start, lora);
         if (!has_loss)
             json_refuse(loss, "is required");
     }

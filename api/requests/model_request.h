@@ -51,7 +51,7 @@ enum status model_request_fit(struct model_spec *model, bool has_loss,
                               const struct schema *schema, struct error *error);
 
 /* Renders the model with its layers, as "arch" of the safetensors metadata; to
- * be freed. */
+ * be freed. If it has adapters, "lora" says which layers do, their rank and alpha. */
 char *model_spec_render(const struct model_spec *model);
 /* Parses what model_spec_render made.
  *   ST_INVALID  not such a text

@@ -15,6 +15,10 @@ _Static_assert((int)LIMIT_NAME_PATTERNS == (int)NAME_PATTERNS_MAX,
                "the contract and the engine agree");
 _Static_assert((int)LIMIT_TENSOR_NAME == (int)TENSOR_NAME_SIZE - 1,
                "the contract and the engine agree");
+_Static_assert((int)LIMIT_ADAPTER_RANK == (int)ADAPTER_RANK_MAX,
+               "the contract and the engine agree");
+
+static const struct json_range alphas = {0, ADAPTER_ALPHA_MAX, true, false};
 
 static void read_weights(struct model_start *start, struct json_node node)
 {
@@ -54,14 +58,24 @@ static const char *const words[] = {[TRAINABLE_ALL] = "all",
                                     [TRAINABLE_HEAD] = "head",
                                     [TRAINABLE_BIAS] = "bias",
                                     NULL};
-static const char *const members[] = {"last", "only", "except", NULL};
-static const enum trainable_kind kinds[] = {TRAINABLE_LAST, TRAINABLE_ONLY,
-                                            TRAINABLE_EXCEPT};
+static const char *const members[] = {"last", "lora", "only", "except", NULL};
+static const enum trainable_kind kinds[] = {TRAINABLE_LAST, TRAINABLE_LORA,
+                                            TRAINABLE_ONLY, TRAINABLE_EXCEPT};
 enum { MEMBERS = sizeof kinds / sizeof *kinds };
 
 static bool is_word(enum trainable_kind kind)
 {
     return kind <= TRAINABLE_BIAS;
+}
+
+void start_request_read_lora(struct model_start *start, struct json_node node)
+{
+    json_read_object(node, (const char *const[]){"rank", "alpha", "targets", NULL});
+    start->trainable = TRAINABLE_LORA;
+    start->rank =
+        (uint32_t)json_read_count(json_member(&node, "rank"), 1, LIMIT_ADAPTER_RANK);
+    start->alpha = json_read_real(json_member(&node, "alpha"), alphas);
+    read_patterns(&start->named, json_member(&node, "targets"));
 }
 
 static void read_member(struct model_start *start, struct json_node node)
@@ -76,11 +90,13 @@ static void read_member(struct model_start *start, struct json_node node)
         start->trainable = kinds[k];
         if (kinds[k] == TRAINABLE_LAST)
             start->last = (uint32_t)json_read_count(member, 1, LIMIT_TRAINED_BLOCKS);
+        else if (present == 1 && kinds[k] == TRAINABLE_LORA)
+            start_request_read_lora(start, member);
         else if (present == 1)
             read_patterns(&start->named, member);
     }
     if (present != 1)
-        json_refuse(node, "must have one of last, only and except");
+        json_refuse(node, "must have one of last, lora, only and except");
 }
 
 static void read_trainable(struct model_start *start, struct json_node node)
@@ -95,8 +111,8 @@ static void read_trainable(struct model_start *start, struct json_node node)
             start->trainable = (enum trainable_kind)k;
             return;
         }
-    json_refuse(node, "must be all, head, bias, {\"last\":n}, {\"only\":[...]} or "
-                      "{\"except\":[...]}");
+    json_refuse(node, "must be all, head, bias, {\"last\":n}, {\"lora\":{...}}, "
+                      "{\"only\":[...]} or {\"except\":[...]}");
 }
 
 static void read_fresh(struct model_start *start, struct json_node node)
@@ -118,6 +134,9 @@ void start_request_read(struct model_start *start, const struct json_node *model
         read_weights(start, weights);
     if (json_present(trainable))
         read_trainable(start, trainable);
+    if (start->trainable == TRAINABLE_LORA && !json_present(weights))
+        json_refuse(trainable,
+                    "an adapter changes a model that exists: give its weights");
     if (!json_present(fresh))
         return;
     read_fresh(start, fresh);
@@ -134,6 +153,16 @@ static void write_patterns(struct json_writer *writer, const char *name,
     json_write_array_end(writer);
 }
 
+void start_request_write_lora(struct json_writer *writer,
+                              const struct model_start *start)
+{
+    json_write_object(writer, "lora");
+    json_write_count(writer, "rank", start->rank);
+    json_write_real(writer, "alpha", start->alpha);
+    write_patterns(writer, "targets", &start->named);
+    json_write_object_end(writer);
+}
+
 static void write_trainable(struct json_writer *writer, const struct model_start *start)
 {
     if (is_word(start->trainable)) {
@@ -143,6 +172,8 @@ static void write_trainable(struct json_writer *writer, const struct model_start
     json_write_object(writer, "trainable");
     if (start->trainable == TRAINABLE_LAST)
         json_write_count(writer, "last", start->last);
+    else if (start->trainable == TRAINABLE_LORA)
+        start_request_write_lora(writer, start);
     else
         write_patterns(writer, start->trainable == TRAINABLE_ONLY ? "only" : "except",
                        &start->named);
@@ -189,6 +220,19 @@ static void schema_last(struct json_writer *writer)
     json_schema_object_end(writer, required);
 }
 
+static void schema_lora(struct json_writer *writer)
+{
+    const char *const all[] = {"rank", "alpha", "targets", NULL}, *const required[] = {
+                                                                      "lora", NULL};
+    json_schema_object(writer, NULL);
+    json_schema_object(writer, "lora");
+    json_schema_count(writer, "rank", 1, LIMIT_ADAPTER_RANK, NULL);
+    json_schema_real(writer, "alpha", alphas, NULL);
+    schema_patterns(writer, "targets");
+    json_schema_object_end(writer, all);
+    json_schema_object_end(writer, required);
+}
+
 void start_schema_write_weights(struct json_writer *writer)
 {
     json_write_object(writer, "weights");
@@ -202,6 +246,7 @@ void start_schema_write_trainable(struct json_writer *writer, enum trainable_kin
     json_write_array(writer, "oneOf");
     json_schema_words(writer, NULL, words, NULL);
     schema_last(writer);
+    schema_lora(writer);
     schema_choice(writer, "only");
     schema_choice(writer, "except");
     json_write_array_end(writer);

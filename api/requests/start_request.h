@@ -4,9 +4,11 @@
  *
  *   "weights"?:    the id of a published model, or of an uploaded file of public
  *                  weights, from which it starts
- *   "trainable"?:  "all" | "head" | {"only":[pattern,...]} | {"except":[pattern,...]}
+ *   "trainable"?:  "all" | "head" | "bias" | {"last":n} | {"lora":LORA} |
+ *                  {"only":[pattern,...]} | {"except":[pattern,...]}
  *   "fresh"?:      "head" | [pattern,...]    layers that start from init_seed anyway
  *
+ * LORA is {"rank":r,"alpha":a,"targets":[pattern,...]}, and needs weights.
  * The patterns are defined in engine/nn/trainable.h.
  */
 #ifndef API_REQUESTS_START_REQUEST_H
@@ -25,6 +27,11 @@ void start_request_read(struct model_start *start, const struct json_node *model
  * that of "trainable". */
 void start_request_write(struct json_writer *writer, const struct model_start *start,
                          enum trainable_kind usual);
+
+/* Read and write LORA: the second writes it as a member "lora" of the open object. */
+void start_request_read_lora(struct model_start *start, struct json_node node);
+void start_request_write_lora(struct json_writer *writer,
+                              const struct model_start *start);
 
 /* Write the JSON Schema of each into the properties of a model. */
 void start_schema_write_weights(struct json_writer *writer);

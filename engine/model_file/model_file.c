@@ -295,12 +295,33 @@ static const struct tensor *find_wanted(const struct network *network, const cha
 struct start_files {
     struct source items[2];
     size_t count;
+    bool has_adapter; /* a tensor of the network's adapters */
 };
 
 static void start_files_close(struct start_files *files)
 {
     while (files->count > 0)
         source_close(&files->items[--files->count]);
+}
+
+/* Returns the first file that has a tensor of this name, else the first one. */
+static const struct source *holder(const struct start_files *files, const char *name)
+{
+    for (size_t k = 0; k < files->count; k++)
+        if (find(&files->items[k], name) != NULL)
+            return &files->items[k];
+    return &files->items[0];
+}
+
+static bool has_adapter(const struct start_files *files, const struct network *network)
+{
+    for (size_t i = 0; i < network_tensor_count(network); i++) {
+        const struct tensor *tensor = network_tensor(network, i);
+        if (tensor->is_adapter &&
+            find(holder(files, tensor->name), tensor->name) != NULL)
+            return true;
+    }
+    return false;
 }
 
 static enum status start_files_open(struct start_files *files,
@@ -315,25 +336,24 @@ static enum status start_files_open(struct start_files *files,
                              name_map_of(network), error);
         files->count += status == ST_OK;
     }
-    if (status != ST_OK)
+    if (status == ST_OK)
+        files->has_adapter = has_adapter(files, network);
+    else
         start_files_close(files);
     return status;
 }
 
-/* Returns the first file that has a tensor of this name, else the first one. */
-static const struct source *holder(const struct start_files *files, const char *name)
+/* Returns whether a training starts with the tensor of the files. */
+static bool is_read(const struct start_files *files, const struct tensor *wanted)
 {
-    for (size_t k = 0; k < files->count; k++)
-        if (find(&files->items[k], name) != NULL)
-            return &files->items[k];
-    return &files->items[0];
+    return !wanted->fresh && (files->has_adapter || !wanted->is_adapter);
 }
 
 static enum status check_wanted(const struct start_files *files,
                                 const struct tensor *wanted, struct error *error)
 {
     const struct tensor *found = find(holder(files, wanted->name), wanted->name);
-    if (wanted->fresh)
+    if (!is_read(files, wanted))
         return ST_OK;
     if (found == NULL)
         return error_set_at(error, ST_INVALID, start_pointer,
@@ -418,7 +438,7 @@ static enum status read_start(const struct start_files *files,
     for (size_t i = 0; i < network_tensor_count(network) && status == ST_OK; i++) {
         const struct tensor *wanted = network_tensor(network, i);
         float *to = values + wanted->offset;
-        if (wanted->fresh)
+        if (!is_read(files, wanted))
             continue;
         status = read_tensor(holder(files, wanted->name), wanted, to, error);
         if (status == ST_OK)

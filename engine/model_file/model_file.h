@@ -78,15 +78,15 @@ enum status model_file_read_body(const struct weights_source *body,
 
 /* Checks that the weights have the tensors that a training of network starts with:
  * every tensor except the fresh ones, in its shape, once, and no others but those that
- * are ignored. A file has the model's names or public ones (name_map.h). A tensor that a
+ * are ignored. Adapters start with their initial values if the weights have none. A file has the model's names or public ones (name_map.h). A tensor that a
  * file and its body have is that of the file. Reads only headers.
  *   ST_INVALID  it does not; the error names the tensor, at "/model/weights"
  *   ST_IO, ST_CORRUPT  it cannot be read, or is not safetensors */
 enum status model_file_check_start(const struct weights_source *weights,
                                    const struct network *network, struct error *error);
 
-/* values (network_floats) = the values of the file, except for fresh tensors, which
- * stay unchanged.
+/* values (network_floats) = the values of the file, except for fresh tensors, and for
+ * adapters that the file has not, which stay unchanged.
  *   ST_INVALID  as above, or a value is not finite
  *   ST_IO, ST_CORRUPT, ST_NO_MEMORY  as model_file_read
  * On failure values may be partly written. */

@@ -68,6 +68,11 @@ static struct layer_choice next_choice(const struct builder *builder)
     return builder->choices->layers[builder->network->layer_count];
 }
 
+bool builder_adapts(const struct builder *builder)
+{
+    return next_choice(builder).adapted;
+}
+
 struct node *builder_node(struct builder *builder, const struct node_kind *kind,
                           size_t width)
 {
@@ -179,8 +184,9 @@ void builder_tensor(struct builder *builder, size_t *offset, const char *part,
     added->count = 1;
     for (size_t i = 0; i < tensor.rank; i++)
         added->count *= (size_t)tensor.shape[i];
-    int length = snprintf(added->name, sizeof added->name, "%s.%s",
-                          public_name[0] != '\0' ? public_name : builder->name, part);
+    int length = snprintf(added->name, sizeof added->name, "%s%s.%s",
+                          public_name[0] != '\0' ? public_name : builder->name,
+                          builder->suffix, part);
     CHECK(length > 0 && (size_t)length < sizeof added->name);
     *offset = frozen ? builder->choices->frozen_first + network->frozen_count
                      : network->parameters;

@@ -39,8 +39,10 @@ struct builder {
     struct view view;
     char name[TENSOR_NAME_SIZE - 8]; /* the current layer: "3", "3.body.0" */
     char pointer[POINTER_SIZE];      /* "/model/layers/3", "/model/layers/3/body/0" */
-    size_t index;                    /* its place in the model's list */
-    unsigned depth;                  /* number of residuals around it */
+    const char
+        *suffix;    /* of the current layer's name in its tensors' names; "": none */
+    size_t index;   /* its place in the model's list */
+    unsigned depth; /* number of residuals around it */
     const struct layer_choices *choices; /* NULL: every layer is trainable */
     struct error *error;
 };
@@ -76,6 +78,9 @@ bool builder_may_overwrite(const struct builder *builder);
  * to a new value of the same width. A node with trained parameters does not overwrite a
  * value without a gradient. */
 struct node *builder_node_over(struct builder *builder, const struct node_kind *kind);
+
+/* Returns whether the next weight layer is to get an adapter (layers/adapter.h). */
+bool builder_adapts(const struct builder *builder);
 
 /* Records come channel by channel. builder_interleave makes the current value channels
  * last (channels_last.h). builder_crop does the same and keeps only the middle size x

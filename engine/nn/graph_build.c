@@ -86,6 +86,7 @@ enum status graph_build(struct network *network, const struct model_spec *model,
                  .copies = 1,
                  .interleaved = input->channels == 1},
         .pointer = "/model/layers",
+        .suffix = "",
         .choices = choices,
         .error = error};
     enum status status = check_start(&builder);

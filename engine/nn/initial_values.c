@@ -10,6 +10,10 @@
  * of the words in a block. */
 enum { INIT_WORDS = 1024 };
 
+/* The first nonce of adapters, behind those of all other tensors. Both are counted apart,
+ * so that the others begin with the same values with adapters and without. */
+#define ADAPTER_NONCES (UINT64_C(1) << 32)
+
 /* out[j] = uniform in (-bound, bound), from word j after from, for j in the span. */
 static void init_uniform(struct stream *stream, struct stream_position from, float *out,
                          struct span span, double bound)
@@ -45,6 +49,7 @@ void network_init_span(const struct network *network, float *values, uint64_t se
     static const char domain[] = "epsilond initial weights";
     uint8_t key[STREAM_KEY_SIZE], text[sizeof domain + sizeof seed];
     struct stream *stream = stream_create();
+    uint64_t nonces[] = {0, ADAPTER_NONCES}; /* the next, by is_adapter */
     double bound = 0.0;
 
     memcpy(text, domain, sizeof domain);
@@ -55,11 +60,12 @@ void network_init_span(const struct network *network, float *values, uint64_t se
         const struct tensor *tensor = &network->tensors[i];
         struct span part = part_of_tensor(tensor, span);
         float *to = values + tensor->offset;
+        uint64_t nonce = nonces[tensor->is_adapter]++;
         if (tensor->rank > 1) /* a bias follows its weight and shares its fan_in */
             bound = 1.0 / sqrt((double)(tensor->count / tensor->shape[0]));
         if (tensor->initial == INITIAL_UNIFORM)
-            init_uniform(stream, (struct stream_position){.key = key, .nonce = i}, to,
-                         part, bound);
+            init_uniform(stream, (struct stream_position){.key = key, .nonce = nonce},
+                         to, part, bound);
         for (size_t j = 0; tensor->initial != INITIAL_UNIFORM && j < part.count; j++)
             to[part.first + j] = tensor->initial == INITIAL_ONES ? 1.0F : 0.0F;
     }

@@ -84,6 +84,7 @@ struct layer_kind {
     size_t member_count;
     bool reads_image;   /* its record must be an image: only then "input" is used */
     bool is_activation; /* allowed between the dense layers of an mlp */
+    bool is_adaptable;  /* its weight (out, in) may get an adapter (layers/adapter.h) */
     enum stretch stretch;
     bool moves_zero; /* its output for an input of zeros is not zero */
     /* The name of a layer that no network may have and that this kind replaces, and the
@@ -204,12 +205,13 @@ struct node_kind {
 /* What one entry of a model's list may append. A normalisation needs three nodes (one
  * that turns the image to channels last, the norm's and the scale's), an output value
  * of each, one extra value of the norm's node, and two tensors; a layer of a sequence
- * needs more. builder.c checks that a network has room for what is appended. */
+ * needs more; an adapter adds two weights to one. builder.c checks that a network has room
+ * for what is appended. */
 enum {
     LAYER_NODES_MAX = 8,
     LAYER_VALUES_MAX = 10,
     LAYER_TENSORS_MAX = 4,
-    LAYER_WEIGHTS_MAX = 2 /* weight layers */
+    LAYER_WEIGHTS_MAX = 3 /* weight layers */
 };
 
 #endif

@@ -209,20 +209,42 @@ static enum status create(struct network **out, const struct model_spec *model,
 static struct layer_names names_of(const struct network *network, size_t layer)
 {
     struct layer_tensors tensors = network_layer_tensors(network, layer);
-    return (struct layer_names){
-        tensors.weight->name, tensors.bias != NULL ? tensors.bias->name : NULL,
-        network->layers[layer].constant, tensors.weight->rank == 1, layer + 1};
+    return (struct layer_names){.weight = tensors.weight->name,
+                                .bias =
+                                    tensors.bias != NULL ? tensors.bias->name : NULL,
+                                .constant = network->layers[layer].constant,
+                                .is_norm = tensors.weight->rank == 1,
+                                .block = layer + 1};
 }
 
-/* Floats of a layer that are trained. */
+/* Floats of a layer that are trained, and of its adapter. */
 static size_t trained_floats(const struct network *network, size_t layer,
-                             const struct layer_choice *choice)
+                             const struct layer_choice *choice, size_t rank)
 {
     struct layer_tensors tensors = network_layer_tensors(network, layer);
+    const uint64_t *sides = tensors.weight->shape;
     size_t bias = tensors.bias != NULL ? tensors.bias->count : 0;
+    if (choice->adapted)
+        return rank * (size_t)(sides[0] + sides[1]);
     if (choice->frozen)
         return 0;
     return bias + (choice->bias_only ? 0 : tensors.weight->count);
+}
+
+/* Fills in which layers take an adapter. */
+static void find_ranks(struct layer_names *names, const struct network *network,
+                       const struct model_spec *model)
+{
+    for (size_t i = 0; i < network->node_count; i++) {
+        const struct node *node = &network->nodes[i];
+        if (node->kind->weights == NULL ||
+            !model->layers[node->entry].kind->is_adaptable)
+            continue;
+        const uint64_t *sides =
+            network_layer_tensors(network, node->layer).weight->shape;
+        names[node->layer].rank_max =
+            (size_t)(sides[0] < sides[1] ? sides[0] : sides[1]);
+    }
 }
 
 /* Gives the layers of an encoder the blocks of its preset. Returns the number of the
@@ -241,6 +263,25 @@ static size_t find_blocks(struct layer_names *names, const struct network *netwo
     return behind > 0 ? behind - 1 : network->layer_count;
 }
 
+/* Returns the choices in the order of the layers with adapters: both matrices of an
+ * adapter come before the layer that it is for. */
+static struct layer_choice *with_adapters(const struct layer_choice *layers,
+                                          size_t count)
+{
+    struct layer_choice *all = calloc(3 * count, sizeof *all);
+    size_t end = 0;
+    CHECK(all != NULL);
+    for (size_t l = 0; l < count; l++) {
+        if (layers[l].adapted) {
+            all[end++] = (struct layer_choice){.adapted = true};
+            all[end++] = (struct layer_choice){0};
+        }
+        all[end] = layers[l];
+        all[end++].adapted = false;
+    }
+    return all;
+}
+
 /* Builds the network a second time, with the layers frozen that the model's start
  * names. The start names layers by their tensors, and only a built network has tensor
  * names. */
@@ -248,23 +289,26 @@ static enum status create_again(struct network **out, const struct model_spec *m
                                 const struct network *first, struct error *error)
 {
     size_t count = first->layer_count;
-    struct layer_choice *layers = calloc(count, sizeof *layers);
+    struct layer_choice *layers = calloc(count, sizeof *layers), *all;
     struct layer_names *names = calloc(count, sizeof *names);
-    struct layer_choices choices = {.layers = layers};
+    struct layer_choices choices = {0};
     CHECK(layers != NULL && names != NULL);
     for (size_t l = 0; l < count; l++)
         names[l] = names_of(first, l);
     size_t blocks = find_blocks(names, first, model);
+    find_ranks(names, first, model);
     enum status status =
         trainable_choose(layers, names, count, blocks, &model->start, error);
     for (size_t l = 0; l < count && status == ST_OK; l++) {
-        choices.frozen_first += trained_floats(first, l, &layers[l]);
+        choices.frozen_first += trained_floats(first, l, &layers[l], model->start.rank);
         layers[l].fresh |= names[l].constant && model->start.is_scaled;
     }
+    choices.layers = all = with_adapters(layers, count);
     if (status == ST_OK)
         status =
             create(out, model,
                    &(struct demand){first->shape, first->unit_rows, &choices}, error);
+    free(all);
     free(names);
     free(layers);
     return status;

@@ -31,6 +31,8 @@ struct tensor {
                     and as (channels, taps) in the file; at 1 both are the same */
     enum initial initial;
     bool fresh; /* it starts with these values even if a file of weights contains it */
+    bool
+        is_adapter; /* it starts with these values unless a file of weights contains it */
 };
 
 /* A contiguous piece of the flat vector that one call of workspace_sum fills: small

@@ -129,6 +129,54 @@ static enum status choose_last(struct layer_choice *choices, struct layers layer
     return ST_OK;
 }
 
+/* Returns whether a target matches the name of a layer, that of its weight without
+ * ".weight". */
+static bool is_target(const char *target, const struct layer_names *names)
+{
+    char layer[TENSOR_NAME_SIZE];
+    size_t length = strlen(names->weight) - strlen(".weight");
+    snprintf(layer, sizeof layer, "%.*s", (int)length, names->weight);
+    return names->rank_max > 0 && fnmatch(target, layer, 0) == 0;
+}
+
+static enum status check_rank(const struct layer_names *names, uint32_t rank,
+                              struct error *error)
+{
+    if (rank <= names->rank_max)
+        return ST_OK;
+    return error_set_at(
+        error, ST_INVALID, "/model/trainable/lora/rank",
+        "must be at most %zu, the smaller side of %s: two matrices of a "
+        "greater rank have more numbers than the layer",
+        names->rank_max, names->weight);
+}
+
+/* The head is trained whole and has no adapter, whatever matches it. */
+static enum status choose_lora(struct layer_choice *choices, struct layers layers,
+                               const struct model_start *start, struct error *error)
+{
+    const struct list list = {&start->named, "/model/trainable/lora/targets"};
+    enum status status = ST_OK;
+    for (size_t l = 0; l + 1 < layers.count; l++)
+        choices[l].frozen = true;
+    for (size_t k = 0; k < start->named.count; k++) {
+        bool found = false;
+        for (size_t l = 0; l + 1 < layers.count && status == ST_OK; l++) {
+            if (!is_target(start->named.texts[k], &layers.names[l]))
+                continue;
+            found = choices[l].adapted = true;
+            status = check_rank(&layers.names[l], start->rank, error);
+        }
+        if (status != ST_OK)
+            return status;
+        if (!found)
+            return refuse(
+                &list, k,
+                "matches no dense layer below the head, which is trained whole", error);
+    }
+    return ST_OK;
+}
+
 /* The head and the norms are trained whole. */
 static void choose_bias(struct layer_choice *choices, struct layers layers)
 {
@@ -154,6 +202,7 @@ static enum status choose_trained(struct matched *matched, struct layer_choice *
     case TRAINABLE_LAST:
         status = choose_last(choices, layers, blocks, start->last, error);
         break;
+    case TRAINABLE_LORA: status = choose_lora(choices, layers, start, error); break;
     case TRAINABLE_ONLY:
     case TRAINABLE_EXCEPT:
         status = choose_named(matched, choices, layers, start, error);

@@ -17,7 +17,7 @@ export function emptyForm() {
   return {dataset: '', evaluation: '', measured: '0.1', error_clip: '', scaling: '', standardise: false,
     way: 'epsilon', privacy: {epsilon: '1', budget_fraction: '', noise_multiplier: ''}, delta: '', accountant: '',
     preset: 'linear', written: '', hidden: '', activation: '', bias: '', embed: '', pairs: '', groups: '', sizes: {}, loss: '', huber: '', init_seed: '',
-    weights: '', trainable: '', trained: '', fresh: '', anew: '', features: '',
+    weights: '', trainable: '', trained: '', rank: '', alpha: '', fresh: '', anew: '', features: '',
     batch_size: '', rows_per_person: '', ranks: '', views: '', flip: '', shift: '', epochs: '', steps: '', optimizer: 'sgd', learning_rate: '', final_rate: '',
     schedule: '', warmup: '', weight_decay: '', momentum: '', beta1: '', beta2: '', epsilon: '', floor: '',
     averaging: 'none', share: '', decay: '', class_weights: '', algorithm: 'dpsgd', parameters: {}, display_name: ''};
@@ -42,13 +42,14 @@ function chosen(value, none) {
 
 function modelForm(spec) {
   const own = Object.fromEntries(Object.entries(spec).filter(([name]) => !start.includes(name)));
-  const [trainable, trained] = chosen(spec.trainable, '');
+  const lora = spec.trainable?.lora;
+  const [trainable, trained] = lora ? ['lora', lora.targets.join(', ')] : chosen(spec.trainable, '');
   const [fresh, anew] = chosen(spec.fresh, '');
   const known = spec.preset && !spec.input;
   return {preset: known ? spec.preset : WRITTEN, written: known ? '' : JSON.stringify(own, null, 1), hidden: (spec.hidden ?? []).join(', '),
     activation: text(spec.activation), bias: text(spec.bias), embed: text(spec.embed), pairs: (spec.pairs ?? []).map((pair) => pair.join(' + ')).join('; '), groups: text(spec.groups), sizes: sizesForm(spec),
     loss: spec.loss?.huber ? 'huber' : text(spec.loss), huber: text(spec.loss?.huber?.delta),
-    init_seed: spec.init_seed ? text(spec.init_seed) : '', weights: text(spec.weights), trainable, trained, fresh, anew};
+    init_seed: spec.init_seed ? text(spec.init_seed) : '', weights: text(spec.weights), trainable, trained, rank: text(lora?.rank), alpha: text(lora?.alpha), fresh, anew};
 }
 
 function optimizerForm({name, learning_rate: rate, ...members}) {
@@ -94,9 +95,16 @@ function pairOf(words) {
   return words.split('+').map((side) => (/^\d+$/.test(side.trim()) ? Number(side) : side.trim()));
 }
 
+function trainableOf({trainable, trained, rank, alpha}) {
+  if (['', 'all', 'head', 'bias'].includes(trainable)) return trainable;
+  if (trainable === 'last') return {last: read(trained) ?? null};
+  if (trainable === 'lora') return {lora: {rank: read(rank) ?? null, alpha: read(alpha) ?? null, targets: listOf(trained)}};
+  return {[trainable]: listOf(trained)};
+}
+
 function modelOf(form) {
   const begun = given({weights: form.weights, init_seed: read(form.init_seed),
-    trainable: ['', 'all', 'head', 'bias'].includes(form.trainable) ? form.trainable : {[form.trainable]: form.trainable === 'last' ? read(form.trained) ?? null : listOf(form.trained)},
+    trainable: trainableOf(form),
     fresh: form.fresh === 'only' ? listOf(form.anew) : form.fresh});
   if (form.preset === WRITTEN) return {...written(form), ...begun};
   const loss = form.loss === 'huber' ? {huber: {delta: read(form.huber) ?? null}} : form.loss;

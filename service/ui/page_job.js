@@ -106,6 +106,7 @@ function modelName({preset, hidden, layers}) {
 function trainedPart({trainable}) {
   if (trainable == null || typeof trainable === 'string') return {head: 'the last layer', bias: 'biases, norms and the last layer'}[trainable] ?? null;
   if (trainable.last) return `the last blocks: ${trainable.last}`;
+  if (trainable.lora) return `adapters of ${trainable.lora.targets.join(', ')}, of rank ${trainable.lora.rank} and alpha ${trainable.lora.alpha}, and the last layer`;
   const [[word, names]] = Object.entries(trainable);
   return `${word === 'only' ? 'only' : 'all but'} ${names.join(', ')}`;
 }

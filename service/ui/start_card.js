@@ -8,7 +8,7 @@ import {choice, field, input} from './schema_form.js';
 import {may} from './who.js';
 
 const LISTED = 20;
-const trained = [['', 'as the model says (default)'], ['all', 'everything'], ['head', 'the last layer'], ['bias', 'biases, norms and the last layer'], ['last', 'the last blocks'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
+const trained = [['', 'as the model says (default)'], ['all', 'everything'], ['head', 'the last layer'], ['bias', 'biases, norms and the last layer'], ['last', 'the last blocks'], ['lora', 'adapters of dense layers, and the last layer'], ['only', 'only these tensors'], ['except', 'all but these tensors']];
 const anew = [['', 'no layer'], ['head', 'the last layer'], ['only', 'the layers of these tensors']];
 const cached = [['', 'as it suits (default)'], ['cached', 'computed once'], ['streamed', 'computed in each step']];
 
@@ -97,14 +97,21 @@ export function startCard({form, set, draw}) {
 
   const select = (id, name, label, choices, errors, hint = '') => field({id, label, hint, errors,
     control: choice({id, value: form()[name], options: choices, changed: (value) => set(name, value)})});
-  const names = (id, name, label, errors) => field({id, label, hint: 'Names or patterns, with commas between: 0.weight, conv*.', within: true, errors,
+  const names = (id, name, label, errors, such = '0.weight, conv*') => field({id, label, hint: `Names or patterns, with commas between: ${such}.`, within: true, errors,
     control: input({id, value: form()[name], within: true, errors, changed: (value) => set(name, value)})});
+
+  const number = (id, name, label, errors, hint = '') => field({id, label, hint, within: true, errors,
+    control: input({id, value: form()[name], within: true, errors, changed: (value) => set(name, value)})});
+  const lora = '/model/trainable/lora';
+  const adapters = (errors) => html`${number(`${lora}/rank`, 'rank', 'Rank', errors, 'Of the two matrices next to each layer, such as 8.')}
+    ${number(`${lora}/alpha`, 'alpha', 'Alpha', errors, 'Their product is multiplied by alpha / rank.')}
+    ${names(`${lora}/targets`, 'trained', 'Dense layers', errors, '0, *.query')}`;
 
   function parts(errors) {
     const {preset, weights, trainable, fresh} = form();
     return html`${select('/model/trainable', 'trainable', 'Trained', trained, errors, 'The rest is frozen: it gets no noise, and its features can be computed once.')}
-      ${trainable === 'last' ? field({id: '/model/trainable/last', label: 'Blocks', within: true, errors,
-    control: input({id: '/model/trainable/last', value: form().trained, within: true, errors, changed: (value) => set('trained', value)})}) : nothing}
+      ${trainable === 'last' ? number('/model/trainable/last', 'trained', 'Blocks', errors) : nothing}
+      ${trainable === 'lora' ? adapters(errors) : nothing}
       ${['only', 'except'].includes(trainable) ? names(`/model/trainable/${trainable}`, 'trained', 'Tensors', errors) : nothing}
       ${!weights ? nothing : select('/model/fresh', 'fresh', 'Start from random', anew, errors, 'Such as a last layer for other classes.')}
       ${weights && fresh === 'only' ? names('/model/fresh', 'anew', 'Tensors of layers that start from random', errors) : nothing}

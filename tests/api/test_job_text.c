@@ -258,6 +258,31 @@ static void an_architecture_reads_back(void **state)
     }
 }
 
+/* A file's model must say its adapters: without alpha and rank nobody could run it. */
+static void an_architecture_says_its_adapters(void **state)
+{
+    (void)state;
+    char *body = edit(JOB, "\"relu\"",
+                      "\"relu\",\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\","
+                      "\"trainable\":{\"lora\":{\"rank\":2,\"alpha\":16,"
+                      "\"targets\":[\"0\"]}}");
+    struct job_request request;
+    struct model_spec again;
+    must_resolve(&request, body, private_data(&images, 60000));
+    char *text = model_spec_render(&request.train.model);
+    assert_non_null(
+        strstr(text, "\"lora\":{\"rank\":2,\"alpha\":16.0,\"targets\":[\"0\"]}"));
+    assert_int_equal(model_spec_parse(&again, text, NULL), ST_OK);
+    assert_int_equal(again.start.trainable, TRAINABLE_LORA);
+    assert_int_equal(again.start.rank, 2);
+    assert_true(again.start.alpha == 16);
+    assert_int_equal(again.start.named.count, 1);
+    model_spec_fini(&again);
+    free(text);
+    job_request_fini(&request);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_parameter_is_shown_only_where_it_means_something),
         cmocka_unit_test(what_is_rendered_reads_back_to_the_same_job),
         cmocka_unit_test(an_architecture_reads_back),
+        cmocka_unit_test(an_architecture_says_its_adapters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,13 +257,14 @@ static void any_part_is_trained_on_the_body(void **state)
 {
     static const struct {
         const char *trainable;
-        int tensors; /* of its own file, of 41 */
+        size_t tensors, whole; /* of its own file, and with the body */
     } cases[] = {
-        {"'bias'", 25},
-        {"{'last':1}", 20},
-        {"{'only':['*.bias','classifier.weight']}", 20},
-        {"{'except':['bert.embeddings.*']}", 36},
-        {"'all'", 41},
+        {"'bias'", 25, 41},
+        {"{'last':1}", 20, 41},
+        {"{'only':['*.bias','classifier.weight']}", 20, 41},
+        {"{'except':['bert.embeddings.*']}", 36, 41},
+        {"'all'", 41, 41},
+        {"{'lora':{'rank':2,'alpha':4,'targets':['*.query','*.value']}}", 10, 49},
     };
     struct client *client = &((struct stage *)*state)->client;
     char id[64], model[64];
@@ -278,7 +279,7 @@ static void any_part_is_trained_on_the_body(void **state)
         const struct reply *own = client_get(client, "/v1/models/%s/content", model);
         assert_int_equal(tensors_of(own), cases[k].tensors);
         own = client_get(client, "/v1/models/%s/content?merged=true", model);
-        assert_int_equal(tensors_of(own), 41);
+        assert_int_equal(tensors_of(own), cases[k].whole);
         assert_status(ask(client, model), 200);
     }
     assert_invalid_at(client_create(client, "/v1/jobs",
@@ -287,6 +288,61 @@ static void any_part_is_trained_on_the_body(void **state)
                                         "{'last':3}") "," PRIVATE,
                                     id),
                       "/model/trainable/last");
+}
+
+#define ADAPTED(rank, targets)                                                         \
+    ",'weights':'%s','trainable':{'lora':{'rank':" rank                                \
+    ",'alpha':8,'targets':[" targets "]}}"
+
+/* Adapters begin with the outputs of their body, and a second job goes on with those of
+ * the first. A step of length 0 moves nothing. */
+static void adapters_begin_as_their_body_and_go_on(void **state)
+{
+    struct client *client = &((struct stage *)*state)->client;
+    struct small small = make_small(client);
+    char begun[64], trained[64], again[64];
+    static const char still[] =
+        "{'dataset':'open','model':" BERT(ADAPTED("3", "'*.query'")) "," STILL;
+    snprintf(begun, sizeof begun, "%s",
+             reply_text(train(client, still, small.model), "model"));
+    snprintf(trained, sizeof trained, "%s",
+             reply_text(train(client,
+                              "{'dataset':'texts','model':" BERT(
+                                  ADAPTED("3", "'*.query'")) "," PRIVATE,
+                              begun),
+                        "model"));
+    snprintf(again, sizeof again, "%s",
+             reply_text(train(client, still, trained), "model"));
+    char *body = predicted(client, small.model), *first = predicted(client, begun),
+         *second = predicted(client, trained), *third = predicted(client, again);
+    assert_string_equal(body, first);
+    assert_string_not_equal(first, second);
+    assert_string_equal(second, third);
+    free(body);
+    free(first);
+    free(second);
+    free(third);
+    const struct {
+        const char *start, *rank, *targets, *pointer;
+    } others[] = {
+        {trained, "2", "'*.query'", "/model/weights"},
+        {trained, "3", "'*.value'", "/model/weights"},
+        {trained, "3", "'*.query','*.key'", "/model/weights"},
+        {small.model, "17", "'*.query'", "/model/trainable/lora/rank"},
+        {small.model, "3", "'classifier'", "/model/trainable/lora/targets/0"},
+    };
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        assert_invalid_at(
+            client_create(
+                client, "/v1/jobs",
+                "{'dataset':'open','model':" BERT(ADAPTED("%s", "%s")) "," STILL,
+                others[k].start, others[k].rank, others[k].targets),
+            others[k].pointer);
+    assert_invalid_at(
+        client_create(client, "/v1/jobs",
+                      "{'dataset':'open','model':" BERT(",'weights':'%s'") "," STILL,
+                      trained),
+        "/model/weights");
 }
 
 /* The merged file, uploaded, is a start whose predictions are the same. */
@@ -412,6 +468,7 @@ int main(void)
         cmocka_unit_test(another_encoders_file_is_refused),
         cmocka_unit_test(a_head_is_published_without_its_body),
         cmocka_unit_test(any_part_is_trained_on_the_body),
+        cmocka_unit_test(adapters_begin_as_their_body_and_go_on),
         cmocka_unit_test(both_files_together_are_the_model),
         cmocka_unit_test(a_body_stays_while_a_model_needs_it),
         cmocka_unit_test(a_model_whose_body_is_damaged_answers_nothing),

@@ -336,6 +336,113 @@ static void more_blocks_than_the_encoder_has_are_refused(void **state)
     json_decref(known);
 }
 
+/* --- adapters --- */
+
+/* Returns our name of a tensor of an adapter's file, which the caller reads at once. */
+static const char *own_name(const char *theirs)
+{
+    static const char prefix[] = "base_model.model.";
+    return strncmp(theirs, prefix, sizeof prefix - 1) == 0 ? theirs + sizeof prefix - 1
+                                                           : theirs;
+}
+
+/* Gives the model the tensors of an adapter's file, all of which it has. */
+static void load_adapter(struct run *run)
+{
+    char path[1024];
+    struct safetensors *file;
+    weights_path(path, "lora_adapter/adapter_model");
+    assert_int_equal(safetensors_open(&file, path, NULL), ST_OK);
+    size_t found = 0;
+    for (size_t i = 0; i < network_tensor_count(run->network); i++) {
+        const struct tensor *tensor = network_tensor(run->network, i);
+        for (size_t j = 0; j < safetensors_tensor_count(file); j++) {
+            const struct tensor *theirs = safetensors_tensor(file, j);
+            if (strcmp(own_name(theirs->name), tensor->name) != 0)
+                continue;
+            found++;
+            assert_int_equal(
+                safetensors_read(file, theirs, run->theta + tensor->offset, NULL),
+                ST_OK);
+        }
+    }
+    assert_int_equal(found, safetensors_tensor_count(file));
+    safetensors_close(file);
+}
+
+static void open_adapted(struct run *run, const json_t *bert)
+{
+    const json_t *config = json_object_get(bert, "config");
+    struct text_encoder sizes = sizes_of(config);
+    char targets[][TENSOR_NAME_SIZE] = {"*.query", "*.value"};
+    const struct model_start start = {
+        .trainable = TRAINABLE_LORA, .rank = 3, .alpha = 6, .named = {2, targets}};
+    open_trained(run, &models[0], &sizes, number(config, "classes"), &start);
+    load_adapter(run);
+}
+
+/* The norm of a part of a record's gradient, that of a tensor. */
+static double part_norm(struct run *run, const struct tensor *tensor, size_t record)
+{
+    double square = 0;
+    float *sum = calloc(network_parameters(run->network), sizeof *sum);
+    float *block = aligned_alloc(
+        64, (network_tile_floats_max(run->network) * sizeof(float) + 63) / 64 * 64);
+    for (size_t t = 0; t < network_tile_count(run->network); t++) {
+        struct tile tile = network_tile(run->network, t);
+        workspace_sum(run->workspace, t, (struct row_range){record, 1}, block);
+        memcpy(sum + tile.offset, block, tile.count * sizeof *sum);
+    }
+    for (size_t j = 0; j < tensor->count; j++)
+        square += pow((double)sum[tensor->offset + j], 2);
+    free(block);
+    free(sum);
+    return sqrt(square);
+}
+
+/* "NAME.lora_A.default.weight", and "NAME.modules_to_save.default.bias" of the head. */
+static const json_t *norms_of(const json_t *known, const char *name)
+{
+    const char *part = strrchr(name, '.');
+    char theirs[2 * TENSOR_NAME_SIZE];
+    snprintf(theirs, sizeof theirs, "base_model.model.%.*s%s.default%s",
+             (int)(part - name), name,
+             strstr(name, "lora_") == NULL ? ".modules_to_save" : "", part);
+    return json_object_get(json_object_get(known, "norms_by_tensor"), theirs);
+}
+
+static void an_adapter_gives_the_answers_and_gradients_of_peft(void **state)
+{
+    json_t *bert = vectors("bert"), *known = vectors("lora");
+    const json_t *norms = json_object_get(known, "norms");
+    uint32_t classes = number(json_object_get(bert, "config"), "classes");
+    double outputs[ROWS * WIDTH];
+    size_t parts = 0;
+    struct run run;
+    (void)state;
+    open_adapted(&run, bert);
+    measure(&run, known);
+    workspace_predict(run.workspace, outputs);
+    assert_true(worst(outputs, json_object_get(known, "outputs"), classes) <= 2e-5);
+    for (size_t i = 0; i < json_array_size(norms); i++)
+        assert_close(workspace_norms(run.workspace)[i], real_at(norms, i), 1e-5);
+    for (size_t k = 0; k < network_tensor_count(run.network); k++) {
+        const struct tensor *tensor = network_tensor(run.network, k);
+        if (tensor->offset >= network_parameters(run.network))
+            continue;
+        const json_t *own = norms_of(known, tensor->name);
+        assert_int_equal(json_array_size(own), json_array_size(norms));
+        for (size_t i = 0; i < json_array_size(own); i++)
+            assert_close(part_norm(&run, tensor, i), real_at(own, i), 1e-5);
+        parts++;
+    }
+    assert_int_equal(parts,
+                     json_object_size(json_object_get(known, "norms_by_tensor")));
+    run_fini(&run);
+    json_decref(known);
+    json_decref(bert);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +451,7 @@ int main(void)
         cmocka_unit_test(gradients_are_those_of_the_public_model),
         cmocka_unit_test(the_last_blocks_are_those_of_the_encoder),
         cmocka_unit_test(more_blocks_than_the_encoder_has_are_refused),
+        cmocka_unit_test(an_adapter_gives_the_answers_and_gradients_of_peft),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,11 @@ def attention(heads, *widths):
 PUT_BY_JOBS = "standardise"  # the layer of jobs that standardise
 NORM = {"type": "group_norm", "groups": 2}
 SMALL = {"width": 8, "heads": 2, "intermediate": 16}  # sizes of an encoder of texts
+def adapted(targets):
+    """Adapters of a model that was trained before; a great alpha, so that three steps move the answers."""
+    return {"trainable": {"lora": {"rank": 2, "alpha": 100, "targets": targets}}}
+
+
 MODELS = [
     ("vectors", {"preset": "linear"}),
     ("vectors", {"preset": "mlp", "hidden": [9, 8], "activation": "sigmoid"}),
@@ -228,6 +233,9 @@ MODELS = [
                       {"type": "take", "position": "last"}, dense(3))),
     ("tokens", layers({"type": "embedding", "vocabulary": 9, "out": 4}, {"type": "lstm", "hidden": 6},
                       "flatten", dense(3))),
+    ("answer", {"preset": "mlp", "hidden": [6]} | adapted(["0"])),
+    ("texts", {"preset": "bert", "blocks": 1, "vocabulary": 256, "positions": 12, "separator": 2, **SMALL}
+     | adapted(["*.query", "*.value", "*.dense"])),
 ]
 
 
@@ -303,11 +311,22 @@ def columns_of(properties):
     return json.loads(properties["inputs"]).get("columns")
 
 
+def begun(daemon, name, model):
+    """The model, which begins with another one if it has adapters."""
+    if "lora" not in model.get("trainable", ""):
+        return model
+    body, _ = daemon.run_job(spec_of(name, {**model, "trainable": "all"}))
+    return {**model, "weights": body["model"]}
+
+
+def spec_of(name, model):
+    return {"dataset": name, "evaluation": name, "model": model, "algorithm": {"name": "sgd"},
+            "optimizer": {"name": "sgd", "learning_rate": 0.001}, "batch_size": 32, "steps": 3}
+
+
 def check(daemon, name, model):
     _, _, rows = DATASETS[name]
-    spec = {"dataset": name, "evaluation": name, "model": model, "algorithm": {"name": "sgd"},
-            "optimizer": {"name": "sgd", "learning_rate": 0.001}, "batch_size": 32, "steps": 3}
-    job, _ = daemon.run_job(spec)
+    job, _ = daemon.run_job(spec_of(name, begun(daemon, name, model)))
     content, properties = fetch(daemon, job["model"])
     assert "epsilon" not in properties and properties["model"] == job["model"]
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])

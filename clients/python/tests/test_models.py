@@ -389,6 +389,20 @@ class Texts(unittest.TestCase):
                 self.compare("letters", spec)
 
     @kit.lacks("numpy", "torch")
+    def test_torch_runs_adapters(self):
+        sizes = {"blocks": 1, "width": 8, "heads": 2, "intermediate": 12, "vocabulary": 256, "positions": 14}
+        for id, spec, targets in (("letters", {"preset": "bert", "separator": 104, **sizes}, ["*.query", "*.dense"]),
+                                  ("words", {"preset": "mlp", "hidden": [4]}, ["0"])):
+            with self.subTest(spec):
+                lora = {"rank": 2, "alpha": 100, "targets": targets}
+                body = trained(id, {**spec, "trainable": "all"}, epsilon=None, algorithm="sgd", epochs=None, steps=2)
+                model, module = self.compare(id, {**spec, "weights": body.id, "trainable": {"lora": lora}})
+                self.assertTrue(any(name.endswith(".lora_B.weight") for name in module.state_dict()))
+                if id == "words":
+                    here = model.as_sklearn().predict_proba(self.rows[id])
+                    self.assertLess(abs(here - model.predict_proba(self.rows[id])).max(), TOLERANCE)
+
+    @kit.lacks("numpy", "torch")
     def test_torch_embeds_columns(self):
         for spec in ({"preset": "mlp", "hidden": [4], "embed": 3},
                      {"layers": [{"type": "embed_columns", "columns": ["code"], "out": 2}, {"type": "dense", "out": 3}]}):

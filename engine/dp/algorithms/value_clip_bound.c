@@ -59,6 +59,9 @@ enum status value_clip_bound_init(struct value_clip_bound *bound,
 {
     struct value_clip_bound made = {
         .kind = kind, .loss = model->loss, .huber_delta = model->huber_delta};
+    if (model->start.trainable == TRAINABLE_LORA)
+        return error_set_at(error, ST_INVALID, "/algorithm/name",
+                            "value_clip has no proof for adapters: use dpsgd");
     for (size_t i = 0; i < model->layer_count; i++) {
         const struct layer_spec *layer = &model->layers[i];
         if (!fits(layer->kind))

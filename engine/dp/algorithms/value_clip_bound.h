@@ -55,8 +55,8 @@ struct value_clip_bound {
 };
 
 /* Checks that there is a proof for model. Its weights are not known yet.
- *   ST_INVALID  there is no proof for this model with this bound; the error says what
- *               to do instead */
+ *   ST_INVALID  there is no proof for this model with this bound, or for adapters; the
+ *               error says what to do instead */
 enum status value_clip_bound_init(struct value_clip_bound *bound,
                                   const struct model_spec *model,
                                   enum value_clip_bound_kind kind, struct error *error);

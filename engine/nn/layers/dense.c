@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "engine/difference/difference_work.h"
+#include "engine/nn/layers/adapter.h"
 #include "engine/nn/layers/image_window.h"
 #include "engine/nn/layers/position_layer.h"
 #include "engine/nn/layers/registry.h"
@@ -228,7 +229,7 @@ static enum status build_pixels(struct builder *builder, const struct layer_spec
     return position_layer_build(builder, spec, &window, weight);
 }
 
-static enum status build(struct builder *builder, const struct layer_spec *spec)
+static enum status build_plain(struct builder *builder, const struct layer_spec *spec)
 {
     const struct view *view = &builder->view;
     bool pixels = view->image.height * view->image.width > 1;
@@ -242,6 +243,12 @@ static enum status build(struct builder *builder, const struct layer_spec *spec)
     if (pixels && !view->flat && view->value != 0)
         return build_pixels(builder, spec);
     return build_vector(builder, spec);
+}
+
+static enum status build(struct builder *builder, const struct layer_spec *spec)
+{
+    return builder_adapts(builder) ? adapter_build(builder, spec, build_plain)
+                                   : build_plain(builder, spec);
 }
 
 static const struct layer_member members[] = {
@@ -261,6 +268,7 @@ const struct layer_kind layer_dense = {
     .name = "dense",
     .members = members,
     .member_count = sizeof members / sizeof *members,
+    .is_adaptable = true,
     .stretch = STRETCH_WEIGHT,
     .build = build,
 };

@@ -377,6 +377,10 @@ static void what_becomes_of_the_releases_is_checked(void **state)
     REFUSE_EACH(read_job, JOB, cases);
 }
 
+#define LORA(rank, alpha, targets)                                                     \
+    "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"trainable\":{\"lora\":{"         \
+    "\"rank\":" rank ",\"alpha\":" alpha ",\"targets\":" targets "}}"
+
 static void starts_are_checked(void **state)
 {
     (void)state;
@@ -402,6 +406,31 @@ static void starts_are_checked(void **state)
         {"\"relu\"", "\"relu\",\"trainable\":{\"last\":2,\"only\":[\"a\"]}",
          "/model/trainable"},
         {"\"relu\"", "\"relu\",\"trainable\":\"last\"", "/model/trainable"},
+        {"\"relu\"", "\"relu\",\"trainable\":\"lora\"", "/model/trainable"},
+        {"\"relu\"", "\"relu\"," LORA("0", "2", "[\"0\"]"),
+         "/model/trainable/lora/rank"},
+        {"\"relu\"", "\"relu\"," LORA("1025", "2", "[\"0\"]"),
+         "/model/trainable/lora/rank"},
+        {"\"relu\"", "\"relu\"," LORA("1.5", "2", "[\"0\"]"),
+         "/model/trainable/lora/rank"},
+        {"\"relu\"", "\"relu\"," LORA("1", "0", "[\"0\"]"),
+         "/model/trainable/lora/alpha"},
+        {"\"relu\"", "\"relu\"," LORA("1", "-1", "[\"0\"]"),
+         "/model/trainable/lora/alpha"},
+        {"\"relu\"", "\"relu\"," LORA("1", "1e7", "[\"0\"]"),
+         "/model/trainable/lora/alpha"},
+        {"\"relu\"", "\"relu\"," LORA("1", "1", "[]"), "/model/trainable/lora/targets"},
+        {"\"relu\"", "\"relu\"," LORA("1", "1", "[\"0\"],\"dropout\":0"),
+         "/model/trainable/lora/dropout"},
+        {"\"relu\"",
+         "\"relu\",\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"trainable\":"
+         "{\"lora\":{\"rank\":1,\"targets\":[\"0\"]}}",
+         "/model/trainable/lora/alpha"},
+        {"\"relu\"", "\"relu\",\"trainable\":{\"lora\":8}", "/model/trainable/lora"},
+        {"\"relu\"",
+         "\"relu\",\"trainable\":{\"lora\":{\"rank\":1,\"alpha\":1,"
+         "\"targets\":[\"0\"]}}",
+         "/model/trainable"}, /* without weights */
         {"\"relu\"", "\"relu\",\"fresh\":\"head\"", "/model/fresh"},
         {"\"relu\"",
          "\"relu\",\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"fresh\":\"all\"",
@@ -429,6 +458,8 @@ static void a_start_survives_its_text(void **state)
         "\"trainable\":{\"only\":[\"0.*\"]}",
         "\"trainable\":{\"last\":2}",
         "\"trainable\":\"bias\"",
+        "\"weights\":\"mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"trainable\":"
+        "{\"lora\":{\"rank\":2,\"alpha\":16.0,\"targets\":[\"0\",\"*.query\"]}}",
     };
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         struct job_request request;

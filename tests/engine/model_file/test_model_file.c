@@ -178,6 +178,85 @@ static void fresh_tensors_stay_as_they_were(void **state)
     network_destroy(fresh);
 }
 
+/* Adapters of rank 2 of the first layer of the mlp above, 11 wide. */
+static struct network *adapted_mlp(uint32_t rank, const char *target)
+{
+    char targets[1][TENSOR_NAME_SIZE];
+    snprintf(targets[0], sizeof targets[0], "%s", target);
+    struct model_spec model = {.preset = PRESET_MLP,
+                               .hidden_count = 1,
+                               .hidden = {11},
+                               .activation = &layer_tanh,
+                               .bias = true,
+                               .start = {.trainable = TRAINABLE_LORA,
+                                         .rank = rank,
+                                         .alpha = 1,
+                                         .named = {1, targets}}};
+    struct network *network = NULL;
+    preset_expand(&model, 3);
+    assert_int_equal(
+        network_create(&network, &model, (struct network_shape){13, 3}, NULL), ST_OK);
+    model.start.named = (struct name_patterns){0};
+    model_spec_fini(&model);
+    return network;
+}
+
+/* Both matrices begin anew if the file has neither, and are those of the file if it has
+ * both. */
+static void adapters_are_those_of_the_file_if_it_has_some(void **state)
+{
+    (void)state;
+    struct network *body = mlp(13, 11, true), *adapted = adapted_mlp(2, "0");
+    struct network *other = adapted_mlp(3, "0");
+    float theta[1024], values[1024], begun[1024];
+    char path[64];
+    const size_t floats = network_floats(adapted), adapters = 2 * (13 + 11);
+    struct weights_source source = {.path = path};
+    scratch_path(path);
+    struct model_content content = {body, theta, {0}};
+    network_init(body, theta, 1);
+    assert_int_equal(model_file_write(path, &content, &source.seal, NULL), ST_OK);
+    network_init(adapted, begun, 2);
+    memcpy(values, begun, sizeof values);
+    assert_int_equal(model_file_read_start(&source, adapted, values, NULL), ST_OK);
+    assert_memory_equal(values, begun, adapters * sizeof *values);
+    for (size_t j = adapters; j < floats; j++)
+        assert_true(values[j] != begun[j]);
+    content = (struct model_content){adapted, begun, {0}};
+    assert_int_equal(model_file_write(path, &content, &source.seal, NULL), ST_OK);
+    network_init(adapted, values, 3);
+    assert_int_equal(model_file_read_start(&source, adapted, values, NULL), ST_OK);
+    assert_memory_equal(values, begun, floats * sizeof *values);
+    start_is(path, body, "0.lora_A.weight");
+    start_is(path, other, "0.lora_A.weight");
+    unlink(path);
+    network_destroy(body);
+    network_destroy(adapted);
+    network_destroy(other);
+}
+
+static void half_an_adapter_is_refused(void **state)
+{
+    (void)state;
+    struct network *adapted = adapted_mlp(2, "0");
+    float theta[1024];
+    char path[64];
+    struct tensor tensors[8];
+    struct file_checksum seal;
+    size_t count = 0;
+    scratch_path(path);
+    network_init(adapted, theta, 2);
+    for (size_t i = 0; i < network_tensor_count(adapted); i++)
+        if (strcmp(network_tensor(adapted, i)->name, "0.lora_B.weight") != 0)
+            tensors[count++] = *network_tensor(adapted, i);
+    const struct safetensors_content half = {
+        .tensors = tensors, .tensor_count = count, .parameters = theta};
+    assert_int_equal(safetensors_write(path, &half, &seal, NULL), ST_OK);
+    start_is(path, adapted, "0.lora_B.weight");
+    unlink(path);
+    network_destroy(adapted);
+}
+
 static void weights_must_be_finite(void **state)
 {
     (void)state;
@@ -284,6 +363,8 @@ int main(void)
         cmocka_unit_test(images_are_in_the_order_of_the_file),
         cmocka_unit_test(a_training_begins_with_its_own_tensors_alone),
         cmocka_unit_test(fresh_tensors_stay_as_they_were),
+        cmocka_unit_test(adapters_are_those_of_the_file_if_it_has_some),
+        cmocka_unit_test(half_an_adapter_is_refused),
         cmocka_unit_test(weights_must_be_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,8 +173,9 @@ static inline void batch_layers(struct model_spec *model, const char *text)
 }
 
 /* Any description of records and network. form: a norm_form for all layers with
- * positions, or -1. trained: a pattern of the names of all tensors that are trained;
- * NULL: every tensor is. */
+ * positions, or -1. trained: patterns of the names of all tensors that are trained, with
+ * spaces between; NULL: every tensor is. adapted: the target of an adapter of rank and
+ * alpha. */
 struct batch_demand {
     const char *layers; /* or NULL: the layers of preset */
     size_t unit_rows;   /* of a unit; 0 and 1: each record is one */
@@ -183,15 +184,31 @@ struct batch_demand {
     size_t features, count;
     struct model_input input; /* or 0: vectors */
     int form;
-    const char *trained;
+    const char *trained, *adapted;
+    uint32_t rank;
+    double alpha;
 };
 
 static inline void batch_freeze(struct model_spec *model, const char *trained)
 {
+    struct name_patterns *named = &model->start.named;
     model->start.trainable = TRAINABLE_ONLY;
-    model->start.named.count = 1;
-    model->start.named.texts = calloc(1, sizeof *model->start.named.texts);
-    snprintf(model->start.named.texts[0], TENSOR_NAME_SIZE, "%s", trained);
+    named->texts = calloc(NAME_PATTERNS_MAX, sizeof *named->texts);
+    while (*trained != '\0') {
+        size_t length = strcspn(trained, " ");
+        snprintf(named->texts[named->count++], TENSOR_NAME_SIZE, "%.*s", (int)length,
+                 trained);
+        trained += length + strspn(trained + length, " ");
+    }
+}
+
+static inline void batch_adapt(struct model_spec *model,
+                               const struct batch_demand *demand)
+{
+    batch_freeze(model, demand->adapted);
+    model->start.trainable = TRAINABLE_LORA;
+    model->start.rank = demand->rank;
+    model->start.alpha = demand->alpha;
 }
 
 /* Makes the records ids: of no token, of one, of all positions, of one id that repeats,
@@ -243,6 +260,8 @@ static inline void batch_make(struct batch *batch, const struct batch_demand *de
     }
     if (demand->trained != NULL)
         batch_freeze(&batch->model, demand->trained);
+    if (demand->adapted != NULL)
+        batch_adapt(&batch->model, demand);
     batch->model.loss = demand->loss;
     batch->model.huber_delta = 0.75;
     batch->features = features;

@@ -69,6 +69,7 @@ class Predictor:
         self._loss = file.arch["loss"]
         self._steps: list[Callable[[Floats], Floats]] = []
         weights = {name: values.astype(np.float64) for name, values in file.numpy().items()}
+        _merge_adapters(weights, file.arch.get("lora", {}))
         for place, layer in enumerate(file.arch["layers"]):
             self._steps.append(_step(layer, place, weights))
         self.n_features_in_: int = weights["0.weight"].shape[-1]
@@ -122,6 +123,14 @@ class Predictor:
     def __repr__(self) -> str:
         kind = f"{len(self.classes_)} classes" if self._is_classifier else "a regression"
         return f"<predictor of {kind} from {self.n_features_in_} features>"
+
+
+def _merge_adapters(weights: dict[str, Floats], lora: dict[str, Any]) -> None:
+    """Adds to each weight the product of the matrices of its adapter."""
+    for name in [name for name in weights if name.endswith(".lora_A.weight")]:
+        layer = name.removesuffix(".lora_A.weight")
+        product = weights[f"{layer}.lora_B.weight"] @ weights[name]
+        weights[f"{layer}.weight"] += lora["alpha"] / lora["rank"] * product
 
 
 def _step(layer: dict[str, Any], place: int, weights: dict[str, Floats]) -> Callable[[Floats], Floats]:

@@ -46,6 +46,19 @@ class Dense(nn.Linear):
         return super().forward(x.flatten(1))
 
 
+class Adapted(Dense):
+    """A layer and its adapter: the layer's output, and scale B A x."""
+
+    def __init__(self, into: int, out: int, bias: bool, rank: int, scale: float) -> None:
+        super().__init__(into, out, bias=bias)
+        self.lora_A, self.lora_B = Dense(into, rank, bias=False), Dense(rank, out, bias=False)
+        self.scale = scale
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = super().forward(x) + self.scale * self.lora_B(self.lora_A(x))
+        return y
+
+
 class Residual(nn.Module):
     """The sum of two branches; an empty shortcut returns its input."""
 
@@ -312,6 +325,7 @@ class _Builder:
     def __init__(self, tensors: dict[str, torch.Tensor], arch: dict[str, Any], inputs: dict[str, Any]) -> None:
         preset = str(arch.get("preset", ""))
         self._tensors, self._is_resnet = tensors, preset.startswith("resnet")
+        self._lora: dict[str, Any] = arch.get("lora", {})
         self._public = _encoder_names(preset, arch["layers"]) if preset in ENCODERS else {}
         self._columns: list[Any] = inputs.get("columns") or []
         self._stage, self._block = 1, -1
@@ -348,8 +362,14 @@ class _Builder:
         if kind in ("dense", "conv2d", "group_norm", "layer_norm"):
             if self._is_resnet:
                 name = TOP_OF_RESNET.get(name, name if "." in name else "fc")
+            if f"{name}.lora_A.weight" in self._tensors:
+                return self._take(self._adapted(spec, self._tensors[f"{name}.weight"]), path, name)
             return self._take(_weighted(spec, self._tensors[f"{name}.weight"]), path, name)
         return _weightless(spec)
+
+    def _adapted(self, spec: Layer, weight: torch.Tensor) -> nn.Module:
+        out, into = weight.shape
+        return Adapted(into, out, spec["bias"], self._lora["rank"], self._lora["alpha"] / self._lora["rank"])
 
     def _residual(self, spec: Layer, path: str, name: str) -> nn.Module:
         if not self._is_resnet:

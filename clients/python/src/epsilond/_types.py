@@ -1241,6 +1241,24 @@ class TrainableLast(TypedDict):
     last: int
 
 
+class TrainableLora(TypedDict):
+    lora: Lora
+
+
+class Lora(TypedDict):
+    """Adapters of dense layers (LoRA): z = W x + c + (alpha / rank) B A x. W and c are frozen. A
+    (rank, in) begins as the weight of a dense layer, from `init_seed`; B (out, rank) begins with
+    zeros, so the model begins with the outputs of its body. The last layer of the model is the
+    head: it is trained whole and has no adapter, whatever matches it; all other layers are frozen.
+    `weights` is required. If it is a model with adapters of these layers and this rank, they go on.
+    The tensors of the adapter of a layer `0` are `0.lora_A.weight` and `0.lora_B.weight`; the
+    file's `arch` has these members. value_clip refuses adapters."""
+
+    rank: int
+    alpha: float
+    targets: list[str]
+
+
 class TrainableOnly(TypedDict):
     only: NamePatterns
 
@@ -2800,7 +2818,9 @@ Layer = (
 Kernel = int | list[int]
 ModelSpec = ModelPreset | ModelSpecLayers
 Weights = ModelId | FileId
-Trainable = Literal["all", "head", "bias"] | TrainableLast | TrainableOnly | TrainableExcept
+Trainable = (
+    Literal["all", "head", "bias"] | TrainableLast | TrainableLora | TrainableOnly | TrainableExcept
+)
 NamePatterns = list[str]
 Fresh = Literal["head"] | NamePatterns
 Seed = int

@@ -131,6 +131,23 @@ static void norms_are_asked_for_where_they_count(void **state)
     assert_true(value_clip_bound_needs(&tight, 0) && value_clip_bound_needs(&tight, 2));
 }
 
+/* The gradient of A is as long as B makes it, and no bound of a layer has B. */
+static void adapters_are_refused(void **state)
+{
+    (void)state;
+    struct value_clip_bound bound = {.layers = 77};
+    struct error error = {0};
+    struct model_spec model =
+        model_of(2, true, &layer_tanh, LOSS_SOFTMAX_CROSS_ENTROPY);
+    model.start.trainable = TRAINABLE_HEAD;
+    assert_int_equal(value_clip_bound_init(&bound, &model, BOUND_FORWARD, NULL), ST_OK);
+    model.start.trainable = TRAINABLE_LORA;
+    assert_int_equal(value_clip_bound_init(&bound, &model, BOUND_FORWARD, &error),
+                     ST_INVALID);
+    assert_string_equal(error.pointer, "/algorithm/name");
+    assert_non_null(strstr(error.text, "adapters"));
+}
+
 static void what_has_no_proof_is_refused(void **state)
 {
     (void)state;
@@ -469,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_net_has_the_published_bounds),
         cmocka_unit_test(norms_are_asked_for_where_they_count),
         cmocka_unit_test(what_has_no_proof_is_refused),
+        cmocka_unit_test(adapters_are_refused),
         cmocka_unit_test(no_scaled_gradient_is_longer_than_the_clip_norm),
         cmocka_unit_test(clipping_has_the_published_bias),
     };
