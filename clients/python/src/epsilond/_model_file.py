@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     from ._predictor import Predictor
+    from ._shapes import Shapes
 
 HEADER_MAX = 100_000_000  # bytes of the header, as the format's reference reader allows
 
@@ -80,6 +81,13 @@ class ModelFile:
         from ._predictor import Predictor
 
         return Predictor(self)
+
+    def shapes(self) -> Shapes:
+        """What each column adds to a score, as a table: for models of the preset histograms."""
+        from ._shapes import Shapes
+
+        return Shapes(self.arch, self.inputs, {name: (tensor.shape, self._data[tensor.begin : tensor.end])
+                                               for name, tensor in self._tensors.items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file exactly as it was published; load() reads it back."""

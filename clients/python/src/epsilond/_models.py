@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ._client import Client
     from ._predictor import Predictor
+    from ._shapes import Shapes
 
 ROWS = 10_000  # of one prediction request: the service's limit
 CELLS = 1 << 20  # of one request: about 25 MiB of a body that may have 64 MiB
@@ -165,6 +166,10 @@ class Model:
     def as_sklearn(self) -> Predictor:
         """A predictor with scikit-learn's interface that runs in this process; for models of dense layers."""
         return self.file().as_sklearn()
+
+    def shapes(self) -> Shapes:
+        """What each column adds to a score, as a table: for models of the preset histograms."""
+        return self.file().shapes()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file; epsilond.load(path) reads it back without a service."""
