@@ -15,7 +15,8 @@ faults: $(BUILD)/epsilond $(call runs,tests/faults/test_*.c) $(BUILD)/tests/serv
 	@KILLS=all $(BUILD)/tests/service/commands/test_store_migration
 storm: all                                 ## inject faults into four daemons for ten minutes; nothing may be lost (MINUTES=10, SEED=)
 	@tests/storm/check $(BUILD)/epsilond || [ $$? = 77 ]
-audit: $(call runs,tests/audit/audit_*.c)  ## attack the charged privacy loss from outside
+audit: all $(call runs,tests/audit/audit_*.c)  ## attack the charged privacy loss from outside (RUNS=)
+	@python3 tests/audit/audit_api.py $(BUILD)/epsilond $(RUNS)
 bench: all $(addprefix $(BUILD)/tests/bench/,bare_server followers) $(call runs,tests/bench/bench_*.c) ## measure speed, each figure next to a baseline
 	@tests/bench/api $(BUILD)/epsilond $(BUILD)/tests/bench/bare_server
 	@tests/bench/polls $(BUILD)/epsilond
