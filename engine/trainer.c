@@ -27,8 +27,9 @@
 #include "engine/rounding/blas.h"
 #include "engine/start_point.h"
 
-/* The bytes of OpenBLAS's packing buffers that a thread touches. */
-static const uint64_t blas_buffer_size = UINT64_C(4) << 20;
+/* What a thread takes besides: its stack, its keys, and a small product's part of
+ * OpenBLAS's packing buffers. */
+static const uint64_t thread_size = UINT64_C(256) << 10;
 
 struct trainer {
     const struct algorithm *algorithm;
@@ -122,8 +123,14 @@ static void set_needs(struct stepper_setup *setup, const struct algorithm *algor
     setup->is_public = !algorithm->is_private;
     setup->uses_error_memory = algorithm->uses_error_memory;
     setup->uses_differences = algorithm->uses_differences;
+    setup->drops_gradient = algorithm->drops_gradient;
     setup->uses_subsets = algorithm->uses_subsets;
     setup->reads_inputs = algorithm->reads_inputs;
+}
+
+static uint64_t allocated(const struct algorithm *algorithm, const void *state)
+{
+    return algorithm->allocated != NULL ? algorithm->allocated(state) : 0;
 }
 
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
@@ -145,13 +152,13 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
                                       .views = spec->views};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
-        size_t kept = spec->algorithm.algorithm->parameter_size;
         set_needs(&setup, spec->algorithm.algorithm, state);
         *cost = (struct trainer_cost){
-            .memory = stepper_size(&setup, threads) + parameters * kept +
+            .memory = stepper_size(&setup, threads) +
+                      allocated(spec->algorithm.algorithm, state) +
                       floats * sizeof(float) +
                       average_size(&spec->averaging, (size_t)floats) +
-                      threads * blas_buffer_size,
+                      model_file_copy_size(network) + threads * thread_size,
             .parameters = parameters};
     }
     finish(spec->algorithm.algorithm, state);

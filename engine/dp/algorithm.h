@@ -101,6 +101,7 @@ struct algorithm {
     /* it sums gradient differences (engine/difference/difference.h) */
     bool uses_differences;
     bool uses_subsets;    /* it draws batches of a fixed size (fixed_size_subset.h) */
+    bool drops_gradient;  /* its steps are stepper_descend, which keeps no gradient */
     bool plain_loss;      /* its proof reads the loss: class weights are refused */
     bool uses_histograms; /* its model is that of layers/step_functions.h */
     bool reads_inputs;    /* its clip rule reads the inputs of all layers, frozen ones
@@ -132,8 +133,7 @@ struct algorithm {
      * public values only, and is called on a state of zeros.
      *   ST_INVALID  no noise plan is possible for these inputs (grid.h) */
     size_t state_size;
-    size_t noise_at;       /* offset of struct noise_plan in a private one's state */
-    size_t parameter_size; /* further bytes a parameter that start allocates */
+    size_t noise_at; /* offset of struct noise_plan in a private one's state */
     enum status (*start)(void *state, const struct algorithm_inputs *inputs,
                          const struct algorithm_model *model, struct error *error);
 
@@ -142,6 +142,9 @@ struct algorithm {
      * reservation before it calls step, and does not call step if the reservation is
      * too small. False, or NULL, means that the plan is complete. */
     bool (*next)(const void *state, struct mechanism_run *step);
+
+    /* The bytes that start allocated. NULL if start allocates nothing. */
+    size_t (*allocated)(const void *state);
 
     /* Frees what start allocated; a state of zeros is allowed. NULL if start allocates
      * nothing. */

@@ -49,7 +49,7 @@ struct micro_batch {
     size_t capacity;
     float *seen;         /* (features) a row from which a view is computed, or NULL */
     float *weights;      /* (capacity) weight of a row's loss in that of its unit */
-    int64_t *bins;       /* (network_parameters) of histograms; else NULL */
+    int64_t *bins;       /* (cells of a shape x outputs) of histograms; else NULL */
     float *block;        /* (network_tile_floats_max) one tile's product */
     float *clip_factors; /* (capacity) */
     double *squares;     /* (capacity) each record's, computed when it was gathered, or
@@ -89,9 +89,10 @@ static size_t block_size(const struct network *network)
 
 static size_t bins_size(const struct network *network)
 {
-    return step_functions_of(network) != NULL
-               ? network_parameters(network) * sizeof(int64_t)
-               : 0;
+    const struct histograms *histograms = step_functions_of(network);
+    return histograms != NULL ? histograms_cells_max(histograms) * histograms->outputs *
+                                    sizeof(int64_t)
+                              : 0;
 }
 
 /* The workspaces that a room may ask for. */

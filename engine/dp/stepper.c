@@ -38,9 +38,10 @@ uint64_t stepper_size(const struct stepper_setup *setup, unsigned threads)
         kept += parameter_step_size((size_t)dim);
     if (setup->uses_subsets)
         kept += fixed_size_subset_size((size_t)setup->records);
+    if (!setup->drops_gradient)
+        kept += dim * sizeof(float);
     return sizeof(struct stepper) + kept + reduction_size(setup->network) +
-           dim * sizeof(float) + optimizer_size(setup->optimizer, (size_t)dim) +
-           batch * sizeof(uint32_t) +
+           optimizer_size(setup->optimizer, (size_t)dim) + batch * sizeof(uint32_t) +
            batch_split_count_max(setup, batch) * sizeof(struct piece) +
            threads * (micro_batch_size(setup->network, room_of(setup)) +
                       sizeof(struct noise_chunk));

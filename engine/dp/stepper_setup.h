@@ -30,6 +30,8 @@ struct stepper_setup { /* borrowed until destroy, except rows and optimizer's sp
     uint64_t batch_size;    /* expected */
     struct view_spec views; /* views of each row in a step; a count of 0: none */
     bool is_public;         /* stepper_average is allowed, and noise is NULL */
+    bool drops_gradient;    /* only stepper_descend is used, which touches a
+                                     * small part of the gradient's memory */
     const struct noise_plan *noise; /* its grids determine how large cells can be */
     bool uses_error_memory; /* stepper_error_feedback and stepper_deal are used */
     bool uses_differences;  /* stepper_move_from is used */

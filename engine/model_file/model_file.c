@@ -49,6 +49,11 @@ static bool any_is_turned(const struct network *network)
     return false;
 }
 
+size_t model_file_copy_size(const struct network *network)
+{
+    return any_is_turned(network) ? network_floats(network) * sizeof(float) : 0;
+}
+
 /* A tensor of the body was neither trained nor given by the job. */
 bool model_file_is_body(const struct network *network, const struct tensor *tensor)
 {

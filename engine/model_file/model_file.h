@@ -34,6 +34,10 @@ enum status model_file_write_without_body(const char *path,
                                           struct file_checksum *seal,
                                           struct error *error);
 
+/* Returns the bytes of the copy that both functions make to write the parameters in the
+ * file's order; 0 if the network has them in that order. */
+size_t model_file_copy_size(const struct network *network);
+
 /* A file of weights. */
 struct weights_source {
     const char *path;

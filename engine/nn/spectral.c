@@ -44,6 +44,13 @@ void spectral_destroy(struct spectral *spectral)
     free(spectral);
 }
 
+size_t spectral_size(const struct spectral *spectral)
+{
+    if (spectral == NULL)
+        return 0;
+    return spectral->side * (PANEL + 2 * spectral->side) * sizeof(double);
+}
+
 static double loose_bound(const float *w, struct weight_shape shape)
 {
     double squares = 0, row_most = 0, column_most = 0;

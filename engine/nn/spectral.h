@@ -25,9 +25,12 @@ enum { SPECTRAL_SIDE_MAX = 1024 };
 struct spectral; /* scratch, opaque */
 
 /* side: at most SPECTRAL_SIDE_MAX.
- *   ST_NO_MEMORY  no room for three matrices of side^2 doubles */
+ *   ST_NO_MEMORY  no room for its matrices */
 enum status spectral_create(struct spectral **out, size_t side, struct error *error);
 void spectral_destroy(struct spectral *spectral); /* NULL is allowed */
+
+/* Returns the bytes of its matrices; 0 for NULL. */
+size_t spectral_size(const struct spectral *spectral);
 
 /* An upper bound of |W|_2 of the (rows, columns) matrix w; infinite if an entry is not
  * finite. */

@@ -47,7 +47,7 @@ struct state {
     uint32_t *bins;  /* (rows of the table) the bin of each cell of a shape */
     double *cells;   /* (rows) the released count of each cell of a column */
     double *counts;  /* (rows) the count of each bin of a shape, at least its floor */
-    float *released; /* (parameters) the numbers of a round */
+    float *released; /* (released_count) the numbers of a round */
     uint32_t bin_counts[HISTOGRAM_SHAPES_MAX];
 };
 
@@ -182,14 +182,20 @@ static enum status plan_noise(struct state *state,
     return status;
 }
 
-static enum status allocate(struct state *state, size_t parameter_count,
-                            struct error *error)
+/* The most numbers of a round: bins of one shape, at most its cells. */
+static size_t released_count(const struct histograms *histograms)
+{
+    return histograms_cells_max(histograms) * histograms->outputs;
+}
+
+static enum status allocate(struct state *state, struct error *error)
 {
     size_t rows = state->histograms->first[state->histograms->shapes];
     state->bins = calloc(rows, sizeof *state->bins);
     state->cells = calloc(rows, sizeof *state->cells);
     state->counts = calloc(rows, sizeof *state->counts);
-    state->released = calloc(parameter_count, sizeof *state->released);
+    state->released =
+        calloc(released_count(state->histograms), sizeof *state->released);
     if (state->bins != NULL && state->cells != NULL && state->counts != NULL &&
         state->released != NULL)
         return ST_OK;
@@ -217,7 +223,16 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     state->curvature = is_regression ? 1 : 0.25;
     state->records = (double)inputs->records;
     status = plan_noise(state, inputs, model, error);
-    return status == ST_OK ? allocate(state, model->parameters, error) : status;
+    return status == ST_OK ? allocate(state, error) : status;
+}
+
+static size_t allocated(const void *context)
+{
+    const struct state *state = context;
+    const struct histograms *histograms = state->histograms;
+    size_t rows = histograms->first[histograms->shapes];
+    return rows * (sizeof *state->bins + sizeof *state->cells + sizeof *state->counts) +
+           released_count(histograms) * sizeof *state->released;
 }
 
 static void finish(void *context)
@@ -425,8 +440,8 @@ const struct algorithm boosted_histograms = {
     .learning_rate = learning_rate,
     .state_size = sizeof(struct state),
     .noise_at = offsetof(struct state, noise),
-    .parameter_size = sizeof(uint32_t) + 2 * sizeof(double) + sizeof(float),
     .start = start,
+    .allocated = allocated,
     .finish = finish,
     .step = step,
 };

@@ -350,6 +350,7 @@ const struct algorithm dicesgd = {
         "Experimental: free of clipping's bias up to pre_clip_norm. dpsgd with "
         "Poisson batches usually needs two to five times less noise.",
     .is_private = true,
+    .drops_gradient = true,
     .uses_error_memory = true,
     .one_rank_only =
         "its proof is about one error memory, and nothing is proved of one "

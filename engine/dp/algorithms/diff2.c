@@ -208,6 +208,13 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     return status == ST_OK ? check_growth(inputs, model, error) : status;
 }
 
+static size_t allocated(const void *context)
+{
+    const struct state *state = context;
+    return diff2_estimate_size(&state->round.estimate) +
+           diff2_estimate_size(&state->local.estimate);
+}
+
 static void finish(void *context)
 {
     struct state *state = context;
@@ -359,7 +366,6 @@ const struct algorithm diff2_gd = {
     .full_batch = true,
     .uses_differences = true,
     .epochs = FULL_BATCH_EPOCHS,
-    .parameter_size = DIFF2_ESTIMATE_PARAMETER_SIZE,
     .parameters = diff2_gd_parameters,
     .parameter_count = DIFF2_GD_PARAMETERS,
     .plan = plan,
@@ -367,6 +373,7 @@ const struct algorithm diff2_gd = {
     .state_size = sizeof(struct state),
     .noise_at = offsetof(struct state, noise),
     .start = start,
+    .allocated = allocated,
     .finish = finish,
     .step = step,
     .paper_claim = paper_claim,
@@ -387,7 +394,6 @@ const struct algorithm diff2_bvr_l_sgd = {
     .uses_differences = true,
     .uses_subsets = true,
     .epochs = FULL_BATCH_EPOCHS,
-    .parameter_size = 2 * DIFF2_ESTIMATE_PARAMETER_SIZE,
     .parameters = diff2_bvr_parameters,
     .parameter_count = DIFF2_BVR_PARAMETERS,
     .plan = plan,
@@ -395,6 +401,7 @@ const struct algorithm diff2_bvr_l_sgd = {
     .state_size = sizeof(struct state),
     .noise_at = offsetof(struct state, noise),
     .start = start,
+    .allocated = allocated,
     .finish = finish,
     .step = step,
     .paper_claim = paper_claim,

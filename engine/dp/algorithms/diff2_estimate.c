@@ -22,6 +22,11 @@ void diff2_estimate_fini(struct diff2_estimate *estimate)
     *estimate = (struct diff2_estimate){0};
 }
 
+size_t diff2_estimate_size(const struct diff2_estimate *estimate)
+{
+    return estimate->dim * (sizeof *estimate->value + sizeof *estimate->point);
+}
+
 void diff2_estimate_restart(struct diff2_estimate *estimate, const float *release)
 {
     for (size_t j = 0; j < estimate->dim; j++)

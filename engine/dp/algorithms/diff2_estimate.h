@@ -30,15 +30,14 @@ struct diff2_estimate {
     float *point;  /* (dim) */
 };
 
-enum {
-    DIFF2_ESTIMATE_PARAMETER_SIZE = sizeof(double) + sizeof(float)
-}; /* bytes a parameter */
-
 /* Makes an estimate of zeros.
  *   ST_NO_MEMORY  no room for dim parameters */
 enum status diff2_estimate_init(struct diff2_estimate *estimate, size_t dim,
                                 struct error *error);
 void diff2_estimate_fini(struct diff2_estimate *estimate); /* a zeroed one is allowed */
+
+/* Returns the bytes that it holds; 0 for a zeroed one. */
+size_t diff2_estimate_size(const struct diff2_estimate *estimate);
 
 /* value = release */
 void diff2_estimate_restart(struct diff2_estimate *estimate, const float *release);

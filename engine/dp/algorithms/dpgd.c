@@ -70,6 +70,7 @@ const struct algorithm dpgd = {
     .when_to_use = "Small datasets and small models, where a pass is cheap: the least "
                    "noise for a given epsilon and number of steps. batch_size is n.",
     .is_private = true,
+    .drops_gradient = true,
     .full_batch = true,
     .epochs = FULL_BATCH_EPOCHS,
     .parameters = parameters,

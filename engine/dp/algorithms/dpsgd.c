@@ -117,6 +117,7 @@ const struct algorithm dpsgd = {
     .when_to_use = "The default: any model here, with batches and rates larger than "
                    "without privacy.",
     .is_private = true,
+    .drops_gradient = true,
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .plan = plan,

@@ -111,6 +111,12 @@ static enum status start(void *context, const struct algorithm_inputs *inputs,
     return ST_OK;
 }
 
+static size_t allocated(const void *context)
+{
+    const struct state *state = context;
+    return spectral_size(state->spectral);
+}
+
 static void finish(void *context)
 {
     struct state *state = context;
@@ -190,6 +196,7 @@ const struct algorithm value_clip = {
         "To compare with the paper, on dense models: dpsgd's exact norms cost no "
         "more time here and waste no clip norm.",
     .is_private = true,
+    .drops_gradient = true,
     .plain_loss = true,
     .reads_inputs = true,
     .records_only = "its bound is of one record's gradient by that record's loss",
@@ -199,6 +206,7 @@ const struct algorithm value_clip = {
     .state_size = sizeof(struct state),
     .noise_at = offsetof(struct state, noise),
     .start = start,
+    .allocated = allocated,
     .finish = finish,
     .step = step,
 };

@@ -33,6 +33,16 @@ static uint32_t column_cell(const struct histograms *histograms, size_t column,
                : word_cell(features, histograms->widths[column]);
 }
 
+uint32_t histograms_cells_max(const struct histograms *histograms)
+{
+    uint32_t most = 0;
+    for (size_t s = 0; s < histograms->shapes; s++) {
+        uint32_t cells = histograms_cells(histograms, s);
+        most = cells > most ? cells : most;
+    }
+    return most;
+}
+
 uint32_t histograms_side_cells(const struct histograms *histograms, size_t column)
 {
     return histograms_is_number(histograms, column)

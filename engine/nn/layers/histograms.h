@@ -65,6 +65,9 @@ static inline uint32_t histograms_cells(const struct histograms *histograms,
     return histograms->first[shape + 1] - histograms->first[shape];
 }
 
+/* Returns the most cells that a shape has. */
+uint32_t histograms_cells_max(const struct histograms *histograms);
+
 /* Returns whether a column is a number, how many cells a side of a pair has for it, and
  * the cell of that side to which one of its own cells belongs. */
 static inline bool histograms_is_number(const struct histograms *histograms,
