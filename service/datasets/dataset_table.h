@@ -1,7 +1,8 @@
 /*
  * dataset_table.h - the table of all datasets in memory. Only for the files that
- * implement it: datasets (opening, reading, changing) and dataset_renewal (changes by
- * other daemons). Other files use the functions of datasets.h.
+ * implement it: datasets (opening, reading), dataset_write (changes by this daemon) and
+ * dataset_refresh (changes by others). Other files use the functions of datasets.h and
+ * dataset_write.h.
  */
 #ifndef SERVICE_DATASETS_DATASET_TABLE_H
 #define SERVICE_DATASETS_DATASET_TABLE_H

@@ -12,6 +12,7 @@
 #include "service/access/four_eyes.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_json.h"
+#include "service/datasets/dataset_write.h"
 #include "service/handlers/cold_account.h"
 #include "service/handlers/handlers.h"
 #include "service/handlers/idempotency.h"

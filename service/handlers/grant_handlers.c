@@ -13,6 +13,7 @@
 #include "service/access/access.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/handlers.h"
 #include "service/http/pagination.h"

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "service/audit/audit_event.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/handlers/idempotency.h"
 #include "service/http/stale_read_retry.h"

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/http/stale_read_retry.h"
 #include "service/process/daemon_state.h"

@@ -17,6 +17,7 @@
 #include "service/access/four_eyes.h"
 #include "service/audit/audit_event.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/http/caller.h"
 #include "service/process/daemon_state.h"

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "engine/data/schema.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/process/daemon_state.h"
 #include "store/store.h"

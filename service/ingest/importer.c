@@ -1,6 +1,5 @@
 #include "service/ingest/importer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +10,17 @@
 #include "engine/data/readers/import_report.h"
 #include "service/audit/audit_trail.h"
 #include "service/config/config.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/duplicate_datasets.h"
 #include "service/ingest/confirmation.h"
 #include "service/ingest/fetched_dataset.h"
 #include "service/ingest/import_event.h"
+#include "service/ingest/import_inputs.h"
 #include "service/ingest/import_padding.h"
 #include "service/ingest/import_reason.h"
 #include "service/ingest/import_reports.h"
-#include "service/ingest/upload.h"
 #include "service/ingest/upload_kind.h"
 #include "service/ingest/upload_senders.h"
-#include "service/models/tokenizers.h"
 #include "service/peers/run_claims.h"
 #include "service/process/daemon_state.h"
 #include "service/process/disk_room.h"
@@ -33,14 +32,6 @@
 #include "service/threads/tick_clock.h"
 #include "service/webhooks/webhook_events.h"
 
-static enum status fail(struct import_failure *failure, enum status status,
-                        const char *text)
-{
-    *failure = (struct import_failure){.status = status};
-    snprintf(failure->text, sizeof failure->text, "%s", text);
-    return status;
-}
-
 /* The result of an import that has ended. */
 struct outcome {
     struct dataset_info info;      /* if it succeeded */
@@ -48,29 +39,6 @@ struct outcome {
     struct import_report
         *report; /* its faults, for its sender; NULL: none is awaited */
 };
-
-/* Checks that every file that the declaration needs was uploaded. If the place of the
- * files cannot be read, that is no failure of the import. */
-static enum status check_uploads(struct daemon_state *context,
-                                 const struct dataset_spec *spec,
-                                 struct import_failure *failure, struct error *error)
-{
-    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
-        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (!upload_kind_is_of(&upload_kinds[i], &spec->schema))
-            continue;
-        struct error found = {0};
-        enum status status = blob_find(context->blobs, &name, &found);
-        if (status == ST_OK)
-            continue;
-        if (status != ST_NOT_FOUND)
-            return error_set(error, status, "%s", found.text);
-        fail(failure, ST_IMPORT_FAILED, "not uploaded");
-        snprintf(failure->file, sizeof failure->file, "%s", upload_kinds[i].name);
-        return error_set(error, ST_IMPORT_FAILED, "%s", failure->text);
-    }
-    return ST_OK;
-}
 
 static enum status move(struct daemon_state *context, struct dataset *dataset,
                         const struct dataset_info *info, struct error *error)
@@ -119,7 +87,8 @@ enum status importer_start(struct daemon_state *context, struct dataset *dataset
     }
     if (proposal_bars(&info.detail.proposal))
         return error_set(error, ST_GRANT_PENDING, "its grant is not approved");
-    enum status status = check_uploads(context, dataset_spec(dataset), failure, error);
+    enum status status =
+        import_inputs_check(context, dataset_spec(dataset), failure, error);
     if (status == ST_OK && info.is_fetched)
         status = fetched_dataset_check(&dataset_spec(dataset)->schema, error);
     if (status != ST_OK)
@@ -157,35 +126,6 @@ static void describe(struct dataset_info *info, const struct dataset_spec *spec,
     memcpy(info->sha256, result->sha256, SHA256_SIZE);
 }
 
-/* Borrows the files of the dataset, and fills in their paths. */
-static enum status borrow_uploads(const struct daemon_state *context,
-                                  const struct dataset_spec *spec,
-                                  struct blob_loan loans[SCHEMA_FILES_MAX],
-                                  struct import_files *files,
-                                  struct import_failure *failure)
-{
-    for (size_t i = 0; i < schema_file_count(&spec->schema); i++) {
-        const struct upload_kind *kind =
-            upload_kind_find(&spec->schema, schema_file_name(&spec->schema, i));
-        CHECK(kind != NULL);
-        struct error error = {0};
-        const struct blob_name name = blob_of_dataset(&spec->id, kind->blob);
-        loans[i].cancel = &context->import_cancel;
-        enum status status = blob_fetch(context->blobs, &loans[i], &name, &error);
-        if (status != ST_OK)
-            return fail(failure, status, error.text);
-        files->paths[i] = loans[i].path;
-    }
-    return ST_OK;
-}
-
-static void give_back_uploads(const struct daemon_state *context,
-                              struct blob_loan loans[SCHEMA_FILES_MAX])
-{
-    for (size_t i = 0; i < SCHEMA_FILES_MAX; i++)
-        blob_give_back(context->blobs, &loans[i]);
-}
-
 /* Checks that no part of the dataset is empty: an empty part would leave nothing to
  * train on, or nothing to measure. */
 static enum status check_parts(const struct dataset_spec *spec, uint64_t records,
@@ -194,8 +134,9 @@ static enum status check_parts(const struct dataset_spec *spec, uint64_t records
     const struct division *division = &spec->grant.division;
     for (unsigned p = 0; p < division_parts(division); p++)
         if (division_count(division, records, (enum part)p) == 0)
-            return fail(failure, ST_IMPORT_FAILED,
-                        p == PART_HOLDOUT ? "too few records for this holdout: none "
+            return import_failure_set(failure, ST_IMPORT_FAILED,
+                                      p == PART_HOLDOUT
+                                          ? "too few records for this holdout: none "
                                             "would be held out"
                                           : "too few records for this holdout: none "
                                             "would be left to train on");
@@ -217,7 +158,7 @@ static enum status check_acknowledged(struct daemon_state *context,
                                        &needed, &error);
     if (status == ST_OK)
         status = acknowledgement_check(begun.detail.act.acknowledged, needed, &error);
-    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
+    return status == ST_OK ? ST_OK : import_failure_set(failure, status, error.text);
 }
 
 static enum status check_twins(struct daemon_state *context,
@@ -233,49 +174,6 @@ static enum status check_twins(struct daemon_state *context,
     return status;
 }
 
-/* Takes the tokenizer of the column of texts, if there is one. */
-static enum status take_tokenizer(struct daemon_state *context,
-                                  const struct schema *schema,
-                                  const struct tokenizer **tokenizer,
-                                  struct import_failure *failure)
-{
-    const struct column *text = schema_text(schema);
-    struct error error = {0};
-    if (text == NULL)
-        return ST_OK;
-    enum status status = tokenizers_take(context, text->text, NULL, tokenizer, &error);
-    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
-}
-
-/* Reads the uploads and writes the matrix to path. */
-static enum status read_uploads(struct daemon_state *context,
-                                const struct dataset_spec *spec, const char *path,
-                                struct import_result *result, struct outcome *outcome)
-{
-    struct import_failure *failure = &outcome->failure;
-    struct blob_loan loans[SCHEMA_FILES_MAX] = {{.is_lent = false}};
-    struct import import = {
-        .schema = &spec->schema,
-        .is_private = !spec->is_public,
-        .takes_any = outcome->info.is_fetched,
-        .limits = {.unpacked_size_max = context->config->unpacked_size_max,
-                   .disk_room = disk_room_left(context->disk_room)},
-        .report = outcome->report,
-        .path = path,
-        .cancel = &context->import_cancel,
-    };
-    if (import.limits.disk_room == 0)
-        return fail(failure, ST_DISK_FULL, "the disk is nearly full");
-    enum status status = borrow_uploads(context, spec, loans, &import.files, failure);
-    if (status == ST_OK)
-        status = take_tokenizer(context, &spec->schema, &import.tokenizer, failure);
-    if (status == ST_OK)
-        status = import_run(&import, result, failure);
-    tokenizers_give(context, import.tokenizer);
-    give_back_uploads(context, loans);
-    return status;
-}
-
 /* Reads the uploads and writes the matrix to the draft. If it fails, what the info says
  * of the content is not used. */
 static enum status convert(struct daemon_state *context, const struct dataset *dataset,
@@ -287,16 +185,17 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
     struct import_result result;
     struct error error = {0};
     const struct dataset_spec *spec = dataset_spec(dataset);
-    enum status status = check_uploads(context, spec, failure, &error);
+    enum status status = import_inputs_check(context, spec, failure, &error);
     if (status == ST_IMPORT_FAILED)
         return status;
     if (status != ST_OK)
-        return fail(failure, status, error.text);
+        return import_failure_set(failure, status, error.text);
     /* An import that began before the mark was set, or under an older version. */
     if (info->is_fetched && fetched_dataset_check(&spec->schema, &error) != ST_OK)
-        return fail(failure, ST_IMPORT_FAILED, error.text);
+        return import_failure_set(failure, ST_IMPORT_FAILED, error.text);
     blob_draft_path(context->blobs, path, draft);
-    status = read_uploads(context, spec, path, &result, outcome);
+    const struct import_output output = {path, info->is_fetched, outcome->report};
+    status = import_inputs_read(context, spec, &output, &result, failure);
     if (status != ST_OK)
         return status;
     describe(info, spec, &result);
@@ -306,17 +205,7 @@ static enum status convert(struct daemon_state *context, const struct dataset *d
     if (status != ST_OK)
         return status;
     status = check_twins(context, dataset, info, &error);
-    return status == ST_OK ? ST_OK : fail(failure, status, error.text);
-}
-
-static void remove_uploads(struct daemon_state *context,
-                           const struct dataset_spec *spec)
-{
-    for (size_t i = 0; i < UPLOAD_KINDS; i++) {
-        const struct blob_name name = blob_of_dataset(&spec->id, upload_kinds[i].blob);
-        if (upload_kind_is_of(&upload_kinds[i], &spec->schema))
-            upload_remove(context, &name);
-    }
+    return status == ST_OK ? ST_OK : import_failure_set(failure, status, error.text);
 }
 
 /* Returns whether the duration of the import could reveal more of private records than
@@ -368,7 +257,7 @@ static enum status import(struct daemon_state *context, const struct dataset *da
     if (status == ST_OK) {
         status = blob_publish(context->blobs, &draft, &error);
         if (status != ST_OK)
-            fail(&outcome->failure, status, error.text);
+            import_failure_set(&outcome->failure, status, error.text);
     }
     if (status != ST_OK)
         blob_discard(context->blobs, &draft);
@@ -413,7 +302,7 @@ static enum status settle_duplicate(struct daemon_state *context,
 {
     struct import_failure failure;
     struct dataset_info info = {.state = DATASET_FAILED};
-    fail(&failure, ST_DUPLICATE_CONTENT, found->text);
+    import_failure_set(&failure, ST_DUPLICATE_CONTENT, found->text);
     info.detail.failure = failure;
     const struct blob_name matrix =
         blob_of_dataset(&dataset_spec(dataset)->id, BLOB_MATRIX);
@@ -461,7 +350,7 @@ static void show(struct daemon_state *context, struct dataset *dataset,
                      ? ST_DUPLICATE_CONTENT
                      : ST_IO;
     else if (settled == ST_OK && status == ST_OK)
-        remove_uploads(context, spec);
+        import_inputs_remove(context, spec);
     else if (settled != ST_OK) /* nothing became visible */
         import_reports_drop(context->import_reports, spec->id.text);
     /* Texts of a failed import may describe private rows, so only the owner may read

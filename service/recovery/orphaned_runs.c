@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_plan.h"

@@ -18,6 +18,7 @@
 #include "service/process/daemon_state.h"
 #include "service/runs/job_scheduler.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/ingest/importer.h"
 #include "service/jobs/job_plan.h"

@@ -100,6 +100,14 @@ static void name_foreign(const struct reading *reading, struct import_failure *f
     source_close(source);
 }
 
+enum status import_failure_set(struct import_failure *failure, enum status status,
+                               const char *text)
+{
+    *failure = (struct import_failure){.status = status};
+    snprintf(failure->text, sizeof failure->text, "%s", text);
+    return status;
+}
+
 static struct import_failure failure_of(const struct reading *reading,
                                         enum status status)
 {

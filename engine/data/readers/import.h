@@ -45,6 +45,11 @@ struct import_failure {
     char text[256]; /* the reason; it never quotes a value of a record */
 };
 
+/* Makes failure that of no file, with the status and a copy of the text. Returns the
+ * status. */
+enum status import_failure_set(struct import_failure *failure, enum status status,
+                               const char *text);
+
 struct import_result {
     uint64_t records;            /* n: persons if these are the units, not rows */
     uint64_t size;               /* the matrix file's, bytes */

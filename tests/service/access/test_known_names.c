@@ -9,6 +9,7 @@
 #include "service/jobs/charges.h"
 #include "service/datasets/datasets.h"
 #include "service/access/known_names.h"
+#include "service/datasets/dataset_write.h"
 
 #include <string.h>
 

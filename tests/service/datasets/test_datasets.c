@@ -2,6 +2,7 @@
  * it, and for no others. Method: a service on its own directory. */
 #include "service/datasets/datasets.h"
 #include "service/datasets/dataset_refresh.h"
+#include "service/datasets/dataset_write.h"
 
 #include <malloc.h>
 

@@ -8,6 +8,7 @@
 #include "api/views/dataset_view.h"
 #include "api/http/routes.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/ingest/unfinished_uploads.h"
 #include "tests/expect.h"

@@ -13,6 +13,7 @@
 #include "accountant/ledger/ledger_view.h"
 #include "service/process/daemon_state.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/jobs/job_facts.h"
 #include "service/jobs/job_refresh.h"

@@ -2,6 +2,7 @@
  * service on its own directory in which row and ledger are given different values. */
 #include "api/requests/dataset_request.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/recovery/consistency_check.h"
 

@@ -16,6 +16,7 @@
 #include "service/jobs/charges.h"
 #include "service/process/daemon_state.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/recovery/store_changes.h"
 

@@ -7,6 +7,7 @@
 #include "service/process/daemon_state.h"
 #include "service/process/counters.h"
 #include "service/datasets/dataset_info.h"
+#include "service/datasets/dataset_write.h"
 #include "service/datasets/datasets.h"
 #include "service/process/disk_room.h"
 #include "service/http/cached_response.h"
