@@ -32,6 +32,8 @@ bench-peers: $(BUILD)/tests/bench/bench_train ## compare speed with PyTorch and 
 	@tests/bench/peers $< || [ $$? = 77 ]
 check-python: all                          ## check published models in Python, packages of PyPI
 	@tests/python/check $(BUILD)/epsilond || [ $$? = 77 ] # 77: it printed "not run"
+check-interpret:                           ## train InterpretML's DP-EBM next to boosted histograms, packages of PyPI
+	@tests/python/check_interpret $(SHARED) || [ $$? = 77 ] # 77: it printed "not run"
 check-onnx: all                            ## check published models as ONNX, and Opacus on a budget, packages of PyPI
 	@tests/python/check_onnx $(BUILD)/epsilond || [ $$? = 77 ]
 	@tests/python/check_opacus $(BUILD)/epsilond || [ $$? = 77 ]
@@ -68,11 +70,13 @@ check-blobs: all                           ## check files in real S3 servers, pa
 check-slurm: all $(BUILD)/tests/slurm/test_slurm_ranks ## check ranks that srun starts, with Debian's Slurm
 	@deploy/install-deps --slurm
 	@EPSILOND=$(BUILD)/epsilond tests/slurm/check $(BUILD)/tests/slurm/test_slurm_ranks || [ $$? = 77 ]
-layers: $(LAYERS:%=layers/%)               ## check includes (no upward or circular ones), citations, planted bugs, options, commands and routes in texts, and tests of sentences that forbid
+layers: $(LAYERS:%=layers/%)               ## check includes (no upward or circular ones), citations, planted bugs, options, commands and routes in texts, copies of results, and tests of sentences that forbid
 	@python3 tests/circles.py $(LAYERS)
 	@python3 tests/citations.py
 	@python3 tests/options.py
 	@python3 tests/texts.py
+	@python3 tests/papers/readme_rows.py --check
+	@python3 tests/papers/overview.py --check
 	@python3 tests/forbidden.py
 	@python3 tests/table_files.py
 	@python3 tests/endings.py

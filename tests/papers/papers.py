@@ -14,18 +14,22 @@ import time
 
 import adp
 import averaging
+import boosting
 import dcsgd
+import dcsgd_tables
 import dicesgd
 import diff2
 import epsilon
 import optimizers
+import overview
+import readme_rows
 import surnames
 import value_clip
 from trials import Missing, Trials
 
 SECTIONS = {"epsilon": epsilon, "value_clip": value_clip, "dicesgd": dicesgd, "diff2": diff2,
-            "adp": adp, "dcsgd": dcsgd, "averaging": averaging, "optimizers": optimizers,
-            "surnames": surnames}  # the cheap ones first
+            "boosting": boosting, "adp": adp, "dcsgd": dcsgd, "dcsgd_tables": dcsgd_tables, "averaging": averaging,
+            "optimizers": optimizers, "surnames": surnames}  # the cheap ones first
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "RESULTS.md")
 HEAD = """# The papers' experiments, repeated
@@ -68,11 +72,12 @@ def run(section, binary, shared):
 
 
 def write(title, text):
-    """Replaces one section; the others stay as they are."""
+    """Replaces one section, and the README's copies of its rows; the others stay as they are."""
     texts = {**standing(), title: text}
     with open(RESULTS, "w") as file:
-        file.write(HEAD + "\n".join(texts[section.TITLE] for section in SECTIONS.values()
-                                    if section.TITLE in texts))
+        file.write(HEAD + overview.text() +
+                   "\n".join(texts[section.TITLE] for section in SECTIONS.values() if section.TITLE in texts))
+    readme_rows.write()
 
 
 def main(binary, shared, *names):

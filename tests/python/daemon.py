@@ -141,6 +141,12 @@ class Daemon:
             raise RuntimeError(f"job ended as {job['state']} ({job['state_reason']})")
         return job, seconds
 
+    def processor_seconds(self):
+        """Returns the processor time of all threads of the daemon since its start."""
+        with open(f"/proc/{self.process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def resident(self):
         """Returns resident memory in MiB: (now, the maximum since forget_peak)."""
         values = {}

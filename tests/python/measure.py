@@ -63,17 +63,23 @@ def boosted(dataset, epsilon, **model):
             "algorithm": {"name": "boosted_histograms"}, "privacy": {"epsilon": epsilon}}
 
 
+def adult_auroc(daemon, done, test):
+    """Returns the area under the ROC curve of a job's model; test is adult.inputs."""
+    rows, labels = test
+    answers = [answer for first in range(0, len(rows), 1000)
+               for answer in daemon.post(f"/v1/models/{done['model']}/predict",
+                                         {"inputs": rows[first:first + 1000]})["outputs"]]
+    return adult.auroc([answer["probabilities"][1] for answer in answers], labels)
+
+
 def boost(daemon, shared, runs):
     """Adult and California with boosted histograms; the pair of California is longitude and latitude."""
-    rows, labels = adult.inputs(shared)
+    test = adult.inputs(shared)
     aurocs, explained, times = [], [], []
     for _ in range(runs):
         done, seconds = daemon.run_job(boosted("adult", 1))
         times.append(seconds)
-        answers = [answer for first in range(0, len(rows), 1000)
-                   for answer in daemon.post(f"/v1/models/{done['model']}/predict",
-                                             {"inputs": rows[first:first + 1000]})["outputs"]]
-        aurocs.append(adult.auroc([answer["probabilities"][1] for answer in answers], labels))
+        aurocs.append(adult_auroc(daemon, done, test))
         done, seconds = daemon.run_job(boosted("housing", 2, pairs=[[0, 1]]))
         times.append(seconds)
         explained.append(housing.explained(shared, done["metrics"]["evaluation"]["rmse"]))
