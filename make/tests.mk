@@ -21,7 +21,7 @@ once.tsan := $(filter $(crowded),$(e2e))
 # These wait for many ticks, and say nothing of their length: their daemon has ticks of 200 ms. It is the
 # daemon of the others with one object compiled in another way (service/threads/tick_clock.c). Under a
 # sanitizer all ticks have their length.
-quick    := access closed_accounts declared_anew deleted_in_use grants model_evaluations models pending_grants \
+quick    := access closed_accounts declared_anew deleted_in_use event_crowds grants model_evaluations models pending_grants \
             predictions regrants statistics sweeps webhooks what_fits
 quick    := $(if $(filter release,$(MODE)),$(call programs,$(quick:%=tests/e2e/test_%.c)))
 $(foreach kind,ok run,$(quick:=.$(kind))): export EPSILOND := $(BUILD)/epsilond-quick
