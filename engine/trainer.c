@@ -14,14 +14,13 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "engine/difference/difference.h"
+#include "engine/algorithm_start.h"
 #include "engine/dp/stepper.h"
 #include "engine/frozen_features.h"
 #include "engine/gemm/gemm_choice.h"
 #include "engine/holdout_evaluation.h"
 #include "engine/model_file/model_file.h"
 #include "engine/model_file/name_map.h"
-#include "engine/nn/layers/step_functions.h"
 #include "engine/nn/network.h"
 #include "engine/parallel/team.h"
 #include "engine/rounding/blas.h"
@@ -48,28 +47,6 @@ struct trainer {
     struct evaluator *evaluator;               /* NULL without an evaluation matrix */
 };
 
-/* Fills in the facts about the compiled model, including those about differences if
- * algorithm needs them. */
-static enum status describe(struct algorithm_model *model,
-                            const struct algorithm *algorithm,
-                            const struct network *network, struct error *error)
-{
-    *model = (struct algorithm_model){.parameters = network_parameters(network),
-                                      .unit_rows = (uint32_t)network_unit_rows(network),
-                                      .layers = network_trained_layers(network),
-                                      .histograms = step_functions_of(network)};
-    if (algorithm_takes_single_cells(algorithm))
-        model->sums = network;
-    if (!algorithm->uses_differences)
-        return ST_OK;
-    enum status status = network_check_differences(network, error);
-    if (status != ST_OK)
-        return status;
-    model->difference_spread = network_difference_spread(network);
-    model->difference_terms = network_difference_terms(network);
-    return ST_OK;
-}
-
 enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
 {
     const struct algorithm *algorithm = spec->algorithm.algorithm;
@@ -77,7 +54,7 @@ enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
     struct algorithm_model model;
     if (algorithm->learning_rate == NULL)
         return ST_OK;
-    enum status status = describe(&model, algorithm, spec->network, error);
+    enum status status = algorithm_start_model(&model, algorithm, spec->network, error);
     if (status != ST_OK)
         return status;
     struct algorithm_inputs inputs = train_spec_inputs(spec);
@@ -86,59 +63,12 @@ enum status trainer_choose_rate(struct train_spec *spec, struct error *error)
     return ST_OK;
 }
 
-static enum status start(void **state, const struct train_spec *spec,
-                         struct error *error)
-{
-    const struct algorithm *algorithm = spec->algorithm.algorithm;
-    struct algorithm_inputs inputs = train_spec_inputs(spec);
-    struct algorithm_model model;
-    enum status status = train_spec_check(spec, error);
-    if (status == ST_OK)
-        status = algorithm_check_unit(algorithm, spec->unit, error);
-    if (status == ST_OK)
-        status = describe(&model, algorithm, spec->network, error);
-    if (status != ST_OK)
-        return status;
-    if (spec->batch_size == 0 || spec->batch_size > spec->records || spec->steps == 0)
-        return error_set(error, ST_INVALID, "no batch of %llu records from %llu",
-                         (unsigned long long)spec->batch_size,
-                         (unsigned long long)spec->records);
-    *state = calloc(1, algorithm->state_size);
-    CHECK(*state != NULL);
-    return algorithm->start(*state, &inputs, &model, error);
-}
-
-static void finish(const struct algorithm *algorithm, void *state)
-{
-    if (state != NULL && algorithm->finish != NULL)
-        algorithm->finish(state);
-    free(state);
-}
-
-/* Fills in the members of setup that the algorithm determines. */
-static void set_needs(struct stepper_setup *setup, const struct algorithm *algorithm,
-                      const void *state)
-{
-    setup->noise = algorithm_noise(algorithm, state);
-    setup->is_public = !algorithm->is_private;
-    setup->uses_error_memory = algorithm->uses_error_memory;
-    setup->uses_differences = algorithm->uses_differences;
-    setup->drops_gradient = algorithm->drops_gradient;
-    setup->uses_subsets = algorithm->uses_subsets;
-    setup->reads_inputs = algorithm->reads_inputs;
-}
-
-static uint64_t allocated(const struct algorithm *algorithm, const void *state)
-{
-    return algorithm->allocated != NULL ? algorithm->allocated(state) : 0;
-}
-
 enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spec,
                          unsigned threads, struct error *error)
 {
     const struct network *network = spec->network;
     void *state = NULL;
-    enum status status = start(&state, spec, error);
+    enum status status = algorithm_start(&state, spec, error);
     if (status == ST_OK)
         status =
             algorithm_check_ranks(spec->algorithm.algorithm,
@@ -152,16 +82,16 @@ enum status trainer_cost(struct trainer_cost *cost, const struct train_spec *spe
                                       .views = spec->views};
         uint64_t parameters = network_parameters(network);
         uint64_t floats = network_floats(network);
-        set_needs(&setup, spec->algorithm.algorithm, state);
+        algorithm_start_needs(&setup, spec->algorithm.algorithm, state);
         *cost = (struct trainer_cost){
             .memory = stepper_size(&setup, threads) +
-                      allocated(spec->algorithm.algorithm, state) +
+                      algorithm_start_allocated(spec->algorithm.algorithm, state) +
                       floats * sizeof(float) +
                       average_size(&spec->averaging, (size_t)floats) +
                       model_file_copy_size(network) + threads * thread_size,
             .parameters = parameters};
     }
-    finish(spec->algorithm.algorithm, state);
+    algorithm_finish(spec->algorithm.algorithm, state);
     return status;
 }
 
@@ -211,7 +141,7 @@ static enum status create_stepper(struct trainer *trainer,
                                   .batch_size = spec->batch_size,
                                   .views = spec->views,
                                   .cancel = options->cancel};
-    set_needs(&setup, trainer->algorithm, trainer->state);
+    algorithm_start_needs(&setup, trainer->algorithm, trainer->state);
     if (options->test_key != NULL) {
         memcpy(seed.bytes, options->test_key, sizeof seed.bytes);
         setup.seed = &seed;
@@ -301,7 +231,7 @@ static enum status build(struct trainer *trainer, const struct trainer_options *
     const struct train_spec *spec = options->spec;
     enum status status = check_matrices(options, error);
     if (status == ST_OK)
-        status = start(&trainer->state, spec, error);
+        status = algorithm_start(&trainer->state, spec, error);
     if (status == ST_OK)
         status = algorithm_check_ranks(
             trainer->algorithm, algorithm_noise(trainer->algorithm, trainer->state),
@@ -363,7 +293,7 @@ void trainer_destroy(struct trainer *trainer)
     feature_file_let_go(trainer->evaluated);
     team_destroy(trainer->team);
     free(trainer->parameters);
-    finish(trainer->algorithm, trainer->state);
+    algorithm_finish(trainer->algorithm, trainer->state);
     free(trainer);
 }
 
