@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "engine/data/calendar.h"
 #include "engine/data/encode.h"
+#include "engine/onnx_calendar.h"
 
 static const char *apply(struct onnx_graph *graph, const char *op_type, const char *a,
                          const char *b)
@@ -270,48 +271,6 @@ static void add_words(struct onnx_graph *graph, struct columns *columns)
 
 /* ---- dates ---- */
 
-static const char *by_whole(struct onnx_graph *graph, const char *op_type,
-                            const char *name, int64_t number)
-{
-    return apply(graph, op_type, name, onnx_int64s(graph, &number, 0));
-}
-
-static const char *quotient(struct onnx_graph *graph, const char *name, int64_t by)
-{
-    return by_whole(graph, "Div", name, by);
-}
-
-/* The month of each day from 0, as calendar.c computes it. Divisions of int64 drop the
- * remainder, and all numbers are positive. */
-static const char *month_of(struct onnx_graph *graph, const char *days)
-{
-    const char *day =
-        by_whole(graph, "Mod", by_whole(graph, "Add", days, 719468), 146097);
-    const char *year = apply(graph, "Sub", day, quotient(graph, day, 1460));
-    year = apply(graph, "Add", year, quotient(graph, day, 36524));
-    year =
-        quotient(graph, apply(graph, "Sub", year, quotient(graph, day, 146096)), 365);
-    const char *before = by_whole(graph, "Mul", year, 365);
-    before = apply(graph, "Add", before, quotient(graph, year, 4));
-    before = apply(graph, "Sub", before, quotient(graph, year, 100));
-    const char *of_year = apply(graph, "Sub", day, before);
-    const char *month = quotient(
-        graph, by_whole(graph, "Add", by_whole(graph, "Mul", of_year, 5), 2), 153);
-    return by_whole(graph, "Mod", by_whole(graph, "Add", month, 2), 12);
-}
-
-static const char *part_of(struct onnx_graph *graph, enum calendar_part part,
-                           const char *days)
-{
-    switch (part) {
-    case CALENDAR_QUARTER: return quotient(graph, month_of(graph, days), 3);
-    case CALENDAR_MONTH: return month_of(graph, days);
-    case CALENDAR_WEEKDAY:
-    case CALENDAR_PART_COUNT: break;
-    }
-    return by_whole(graph, "Mod", by_whole(graph, "Add", days, 719470), 7);
-}
-
 /* Adds the parts of a date whose number is `place` among the numbers. A missing date
  * without default has no part: its index is -1. */
 static void add_parts(struct onnx_graph *graph, struct columns *columns,
@@ -326,7 +285,7 @@ static void add_parts(struct onnx_graph *graph, struct columns *columns,
         const enum calendar_part part = (enum calendar_part)i;
         if ((column->parts >> i & 1) == 0)
             continue;
-        const char *index = part_of(graph, part, days);
+        const char *index = onnx_calendar_part(graph, part, days);
         if (none)
             index = onnx_node(
                 graph, "Where",
