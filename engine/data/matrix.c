@@ -10,10 +10,8 @@
 
 #include "base/check.h"
 #include "engine/data/matrix_layout.h"
+#include "engine/data/row_prefetch.h"
 #include "engine/parallel/vector_math.h"
-
-enum { EXPECTED_MAX = 4096 };   /* bytes to prefetch; the processor fetches the rest */
-enum { INTO_SECOND_CACHE = 2 }; /* a locality of __builtin_prefetch, which has 0 to 3 */
 
 size_t element_size(enum element element)
 {
@@ -203,9 +201,7 @@ void matrix_expect(const struct matrix *matrix, uint32_t index)
         ((size_t)matrix->features + matrix->texts) * element_size(matrix->element);
     CHECK(index < matrix->records);
     size_t place = matrix_row(matrix, index);
-    const char *row = (const char *)matrix->rows + place * size;
-    for (size_t at = 0; at < size && at < EXPECTED_MAX; at += MATRIX_ALIGNMENT)
-        __builtin_prefetch(row + at, 0, INTO_SECOND_CACHE);
+    row_prefetch((const char *)matrix->rows + place * size, size);
     if (matrix->targets != NULL)
         __builtin_prefetch(matrix->targets + place);
     else if (matrix->values != NULL)

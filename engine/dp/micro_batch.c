@@ -27,6 +27,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "engine/data/row_prefetch.h"
 #include "engine/difference/difference.h"
 #include "engine/dp/cell_size.h"
 #include "engine/dp/norm_sign.h"
@@ -288,8 +289,12 @@ static void gather(struct micro_batch *micro_batch, const struct task *task,
 /* Prefetches a unit that will be gathered soon. */
 static void expect(const struct task *task, uint32_t unit)
 {
-    if (task->features.rows == NULL)
-        matrix_expect(task->data, matrix_unit(task->data, unit).first);
+    uint32_t row = matrix_unit(task->data, unit).first;
+    if (task->features.rows != NULL)
+        row_prefetch(task->features.rows + row * task->features.width,
+                     task->features.width * sizeof *task->features.rows);
+    else
+        matrix_expect(task->data, row);
 }
 
 /* Appends a piece to the micro-batch, or returns false if there is no room. */

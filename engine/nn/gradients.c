@@ -42,39 +42,57 @@ static bool is_refused(const struct workspace *workspace, struct row_range unit)
     return !finite;
 }
 
-void workspace_measure(struct workspace *workspace, const double *input_squares)
+/* Adds up the squares of the trained layers. Those of frozen ones stay zeros. */
+static void add_squares(struct workspace *workspace, const double *input_squares)
 {
     struct record_squares sum = {workspace->norms, workspace->spreads};
-    size_t rows = active_rows(workspace), layers = workspace->network->layer_count;
-    struct row_range unit = {.count = workspace->network->unit_rows};
+    size_t rows = active_rows(workspace);
 
     memset(sum.squares, 0, rows * sizeof *sum.squares);
     memset(sum.spreads, 0, rows * sizeof *sum.spreads);
-    for (size_t l = 0; l < layers; l++) {
+    for (size_t l = 0; l < workspace->network->layer_count; l++) {
         struct weight_work work = {workspace, l};
         struct record_squares layer = squares_of(workspace, l);
-        memset(layer.squares, 0, rows * sizeof *layer.squares);
-        memset(layer.spreads, 0, rows * sizeof *layer.spreads);
         if (weights_of(&work)->frozen)
             continue;
+        memset(layer.squares, 0, rows * sizeof *layer.squares);
+        memset(layer.spreads, 0, rows * sizeof *layer.spreads);
         weights_of(&work)->kind->measure(&work, layer, input_squares);
         for (size_t i = 0; i < rows; i++) {
             sum.squares[i] += layer.squares[i];
             sum.spreads[i] += layer.spreads[i];
         }
     }
+}
+
+/* Takes the roots of one layer's squares, while the sums of all layers are squares. */
+static void take_layer_roots(struct workspace *workspace, size_t layer)
+{
+    size_t rows = active_rows(workspace);
+    struct row_range unit = {.count = workspace->network->unit_rows};
+
+    for (; unit.first < rows; unit.first += unit.count) {
+        bool refused = is_refused(workspace, unit);
+        take_root(squares_of(workspace, layer).squares, unit, refused);
+        take_root(squares_of(workspace, layer).spreads, unit, refused);
+    }
+}
+
+void workspace_measure(struct workspace *workspace, const double *input_squares)
+{
+    size_t rows = active_rows(workspace);
+    struct row_range unit = {.count = workspace->network->unit_rows};
+
+    add_squares(workspace, input_squares);
+    for (size_t l = 0; l < workspace->network->layer_count; l++)
+        if (!workspace->network->layers[l].frozen)
+            take_layer_roots(workspace, l);
     for (; unit.first < rows; unit.first += unit.count) {
         bool refused = is_refused(workspace, unit);
         for (size_t k = 0; refused && k < unit.count; k++)
             workspace_erase(workspace, unit.first + k);
-        take_root(sum.squares, unit, refused);
-        take_root(sum.spreads, unit, refused);
-        for (size_t l = 0; l < layers; l++) {
-            if (workspace->network->layers[l].frozen)
-                continue; /* they are zeros */
-            take_root(squares_of(workspace, l).squares, unit, refused);
-            take_root(squares_of(workspace, l).spreads, unit, refused);
-        }
+        take_root(workspace->norms, unit, refused);
+        take_root(workspace->spreads, unit, refused);
     }
     workspace->has_per_example = true;
 }
