@@ -6,10 +6,11 @@
  *   cached    dpsgd on the head, on cached features, against dpsgd of a linear model on
  *             a matrix of as many floats a record (an npy file): at most 1.1
  *   bias      dpsgd on the biases and the head against sgd on the same: at most 1.15
+ *   lora      the same with adapters of rank 8 at the layers query and value
  */
 #include "tests/bench/workload_fixture.h"
 
-enum { TOKENS = 32, WIDTH = 384, VOCABULARY = 30522 };
+enum { RECORDS = 2048, TOKENS = 32, WIDTH = 384, VOCABULARY = 30522 };
 
 struct job {
     const char *algorithm;
@@ -18,31 +19,31 @@ struct job {
     struct trainer *trainer;
 };
 
-static float *token_rows(size_t records)
+static float *token_rows(void)
 {
-    float *rows = aligned_alloc(64, records * TOKENS * sizeof *rows);
+    float *rows = aligned_alloc(64, RECORDS * TOKENS * sizeof *rows);
     CHECK(rows != NULL);
-    for (size_t k = 0; k < records * TOKENS; k++)
+    for (size_t k = 0; k < RECORDS * TOKENS; k++)
         rows[k] = (float)(k * 2654435761U % VOCABULARY);
     return rows;
 }
 
-static float *vector_rows(size_t records)
+static float *vector_rows(void)
 {
-    float *rows = aligned_alloc(64, records * WIDTH * sizeof *rows);
+    float *rows = aligned_alloc(64, RECORDS * WIDTH * sizeof *rows);
     CHECK(rows != NULL);
-    for (size_t k = 0; k < records * WIDTH; k++)
+    for (size_t k = 0; k < RECORDS * WIDTH; k++)
         rows[k] = (float)(k * 2654435761U % 1000) * 0.002F - 1;
     return rows;
 }
 
-static struct matrix matrix_of(const float *rows, uint32_t features, size_t records)
+static struct matrix matrix_of(const float *rows, uint32_t features)
 {
-    uint32_t *targets = calloc(records, sizeof *targets);
+    uint32_t *targets = calloc(RECORDS, sizeof *targets);
     CHECK(targets != NULL);
-    for (size_t k = 0; k < records; k++)
+    for (size_t k = 0; k < RECORDS; k++)
         targets[k] = k % 2;
-    return (struct matrix){.records = records,
+    return (struct matrix){.records = RECORDS,
                            .features = features,
                            .classes = 2,
                            .element = ELEMENT_F32,
@@ -50,19 +51,23 @@ static struct matrix matrix_of(const float *rows, uint32_t features, size_t reco
                            .targets = targets};
 }
 
+static char targets[2][TENSOR_NAME_SIZE] = {"*.query", "*.value"};
+
 static struct model_spec encoder(enum trainable_kind trainable)
 {
-    return (struct model_spec){.preset = PRESET_BERT,
-                               .loss = LOSS_LOGISTIC,
-                               .text_encoder = {.blocks = 6,
-                                                .width = WIDTH,
-                                                .heads = 12,
-                                                .intermediate = 1536,
-                                                .vocabulary = VOCABULARY,
-                                                .positions = 512,
-                                                .separator = 102,
-                                                .mean = true},
-                               .start.trainable = trainable};
+    return (struct model_spec){
+        .preset = PRESET_BERT,
+        .loss = LOSS_LOGISTIC,
+        .text_encoder = {.blocks = 6,
+                         .width = WIDTH,
+                         .heads = 12,
+                         .intermediate = 1536,
+                         .vocabulary = VOCABULARY,
+                         .positions = 512,
+                         .separator = 102,
+                         .mean = true},
+        .start = {
+            .trainable = trainable, .rank = 8, .alpha = 16, .named = {2, targets}}};
 }
 
 static void start(struct job *job, struct model_spec model, uint64_t batch)
@@ -104,25 +109,42 @@ static void compare(const char *name, const struct job jobs[2], double seconds)
     fflush(stdout);
 }
 
-int main(void)
+/* A step of dpsgd against one of sgd that trains the same. */
+static void compare_private(const char *name, const float *tokens,
+                            enum trainable_kind trainable)
 {
-    enum { RECORDS = 2048, BATCH = 1024, FEW = 64 };
-    float *tokens = token_rows(RECORDS), *vectors = vector_rows(RECORDS);
-    struct job heads[2] = {
-        {.algorithm = "dpsgd", .data = matrix_of(tokens, TOKENS, RECORDS)},
-        {.algorithm = "dpsgd", .data = matrix_of(vectors, WIDTH, RECORDS)}};
-    struct job biases[2] = {
-        {.algorithm = "dpsgd", .data = matrix_of(tokens, TOKENS, RECORDS)},
-        {.algorithm = "sgd", .data = matrix_of(tokens, TOKENS, RECORDS)}};
+    enum { BATCH = 64 };
+    struct job jobs[2] = {{.algorithm = "dpsgd", .data = matrix_of(tokens, TOKENS)},
+                          {.algorithm = "sgd", .data = matrix_of(tokens, TOKENS)}};
+    for (size_t k = 0; k < 2; k++)
+        start(&jobs[k], encoder(trainable), BATCH);
+    compare(name, jobs, 20);
+    for (size_t k = 0; k < 2; k++)
+        trainer_destroy(jobs[k].trainer);
+}
+
+static void compare_with_vectors(const float *tokens)
+{
+    enum { BATCH = 1024 };
     const struct model_spec linear = {
         .preset = PRESET_LINEAR, .bias = true, .loss = LOSS_LOGISTIC};
-
-    start(&heads[0], encoder(TRAINABLE_HEAD), BATCH);
-    start(&heads[1], linear, BATCH);
-    CHECK(trainer_has_features(heads[0].trainer));
-    compare("cached", heads, 3);
+    struct job jobs[2] = {
+        {.algorithm = "dpsgd", .data = matrix_of(tokens, TOKENS)},
+        {.algorithm = "dpsgd", .data = matrix_of(vector_rows(), WIDTH)}};
+    start(&jobs[0], encoder(TRAINABLE_HEAD), BATCH);
+    start(&jobs[1], linear, BATCH);
+    CHECK(trainer_has_features(jobs[0].trainer));
+    compare("cached", jobs, 3);
     for (size_t k = 0; k < 2; k++)
-        start(&biases[k], encoder(TRAINABLE_BIAS), FEW);
-    compare("bias", biases, 20);
+        trainer_destroy(jobs[k].trainer);
+}
+
+int main(void)
+{
+    float *tokens = token_rows();
+
+    compare_with_vectors(tokens);
+    compare_private("bias", tokens, TRAINABLE_BIAS);
+    compare_private("lora", tokens, TRAINABLE_LORA);
     return 0;
 }

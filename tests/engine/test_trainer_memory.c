@@ -14,7 +14,8 @@ enum { ENCODER_VOCABULARY = 30522, ENCODER_POSITIONS = 514 };
 
 struct row {
     enum preset preset;
-    const char *what;        /* is trained, if that is not the usual */
+    const char *what; /* is trained, if that is not the usual; else NULL */
+    enum trainable_kind trainable;
     uint32_t side, channels; /* of images */
     uint32_t features;       /* of vectors */
     const char *algorithm;   /* NULL: dpsgd */
@@ -47,9 +48,10 @@ static const struct row table[] = {
     {.preset = PRESET_RESNET34_GN, .side = 32, .channels = 3},
     {.preset = PRESET_SCATTER, .side = 32, .channels = 3},
     {.preset = PRESET_BERT},
-    {.preset = PRESET_BERT, .what = "bias"},
-    {.preset = PRESET_BERT, .what = "last"},
-    {.preset = PRESET_BERT, .what = "all"},
+    {.preset = PRESET_BERT, .what = "bias", .trainable = TRAINABLE_BIAS},
+    {.preset = PRESET_BERT, .what = "last", .trainable = TRAINABLE_LAST},
+    {.preset = PRESET_BERT, .what = "lora", .trainable = TRAINABLE_LORA},
+    {.preset = PRESET_BERT, .what = "all", .trainable = TRAINABLE_ALL},
     {.preset = PRESET_ROBERTA},
     {.preset = PRESET_DISTILBERT},
     {.preset = PRESET_CHAR_LSTM},
@@ -89,33 +91,32 @@ static void touch_files(void)
     fclose(maps);
 }
 
-static enum trainable_kind trained_of(const struct row *row)
-{
-    if (row->what == NULL)
-        return preset_trainable(row->preset);
-    return row->what[0] == 'b'   ? TRAINABLE_BIAS
-           : row->what[0] == 'l' ? TRAINABLE_LAST
-                                 : TRAINABLE_ALL;
-}
+static char adapted[1][TENSOR_NAME_SIZE] = {"*.query"}; /* of adapters */
 
 static struct model_spec model_of(const struct row *row)
 {
-    struct model_spec model = {.preset = row->preset,
-                               .hidden_count = 2,
-                               .hidden = {1024, 1024},
-                               .activation = &layer_relu,
-                               .bias = true,
-                               .groups = 32,
-                               .input = {row->side, row->side, row->channels},
-                               .text_encoder = {.blocks = 6,
-                                                .width = 384,
-                                                .heads = 12,
-                                                .intermediate = 1536,
-                                                .vocabulary = ENCODER_VOCABULARY,
-                                                .positions = ENCODER_POSITIONS,
-                                                .separator = 102,
-                                                .mean = true},
-                               .start = {.trainable = trained_of(row), .last = 1}};
+    struct model_spec model = {
+        .preset = row->preset,
+        .hidden_count = 2,
+        .hidden = {1024, 1024},
+        .activation = &layer_relu,
+        .bias = true,
+        .groups = 32,
+        .input = {row->side, row->side, row->channels},
+        .text_encoder = {.blocks = 6,
+                         .width = 384,
+                         .heads = 12,
+                         .intermediate = 1536,
+                         .vocabulary = ENCODER_VOCABULARY,
+                         .positions = ENCODER_POSITIONS,
+                         .separator = 102,
+                         .mean = true},
+        .start = {.trainable = row->what != NULL ? row->trainable
+                                                 : preset_trainable(row->preset),
+                  .last = 1,
+                  .rank = 8,
+                  .alpha = 16,
+                  .named = {1, adapted}}};
     if (row->preset == PRESET_HISTOGRAMS) {
         model.columns.count = COLUMNS;
         for (size_t k = 0; k < COLUMNS; k++)
